@@ -1,0 +1,60 @@
+"""What policies report: plain immutable records, made only when somebody listens.
+
+Never the user's arguments or results; an error only as the exception object itself.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from seawall.record import Record
+
+StopReason = Literal[
+    "not retryable",
+    "attempts",
+    "deadline",
+    "budget",
+    "nested",
+    "do not retry",
+    "server said stop",
+    "hint too long",
+]
+
+
+class Event(Record):
+    """Base of all events. `at`: the world's monotonic time in seconds."""
+
+    at: float
+
+
+class RetryScheduled(Event):
+    """An attempt has failed and another will follow after `delay_s` seconds."""
+
+    attempt: int
+    delay_s: float
+    error: Exception | None
+
+
+class GaveUp(Event):
+    """A call has failed for good after `attempt` attempts; `reason` says which limit it met.
+
+    `error` is None when a result, not an exception, was the failure. `wanted_s` is the wait that a server asked for and
+    that was too long.
+    """
+
+    attempt: int
+    reason: StopReason
+    error: Exception | None
+    wanted_s: float | None = None
+
+
+class Recovered(Event):
+    """A call has succeeded after failed attempts; `attempt` is the one that succeeded."""
+
+    attempt: int
+
+
+class TimedOut(Event):
+    """A `Timeout` has cut a call short after `limit_s` seconds."""
+
+    limit_s: float

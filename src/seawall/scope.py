@@ -1,0 +1,95 @@
+"""What a call can see of the calls around it: deadline, attempt number, and whether somebody outside will retry.
+
+A scope ends with its call. A task that was started inside a call and outlives it inherits the scope by context, finds it
+closed, and is bound by nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from math import inf
+
+from seawall.world import World
+
+
+class Scope:
+    """The surroundings of one attempt. Policies derive narrower scopes; drivers publish them to nested calls.
+
+    * `started_at`: when the whole call began; `deadline_at`: when it must be over (`inf` without a deadline); both on
+      the clock of `world`.
+    * `attempt`: number of the attempt under the nearest retrying layer, from 1; 0 outside any.
+    * `retrying`: a layer of this very call, or around it, will retry a failure.
+    * `root`: the scope of the whole call; `root.closed` is set when it is over.
+    * `find`: how to look for a call around this one when a policy first needs to know (`drivers.enclosing` says why late).
+    """
+
+    __slots__ = ("attempt", "closed", "deadline_at", "find", "keys", "retrying", "root", "started_at", "world")
+
+    def __init__(
+        self,
+        world: World,
+        started_at: float,
+        deadline_at: float = inf,
+        attempt: int = 0,
+        retrying: bool = False,
+        root: Scope | None = None,
+        find: Callable[[], Scope | None] | None = None,
+    ) -> None:
+        self.world = world
+        self.started_at = started_at
+        self.deadline_at = deadline_at
+        self.attempt = attempt
+        self.retrying = retrying
+        self.root: Scope = self if root is None else root
+        self.find = find
+        self.closed = False
+        self.keys: dict[object, object] | None = None
+
+    def attempting(self, number: int, retrying: bool) -> Scope:
+        """The scope of attempt `number` of a retrying layer."""
+        return Scope(
+            self.world, self.started_at, self.deadline_at, number, retrying, self.root, self.find
+        )
+
+    def until(self, deadline_at: float) -> Scope:
+        """The same surroundings with an earlier end."""
+        return Scope(
+            self.world, self.started_at, deadline_at, self.attempt, self.retrying, self.root, self.find
+        )
+
+    def look_around(self) -> Scope:
+        """This scope with what the call around it adds; looks once, when first asked."""
+        find, self.find = self.find, None
+        outer = find() if find is not None else None
+        if outer is not None:
+            self.deadline_at = min(self.deadline_at, outer.deadline_on(self.world))
+            self.retrying = self.retrying or outer.retrying
+            self.attempt = self.attempt or outer.attempt
+        return self
+
+    def deadline_on(self, world: World) -> float:
+        """The deadline on another world's clock."""
+        if world is self.world or self.deadline_at == inf:
+            return self.deadline_at
+        return world.now() + (self.deadline_at - self.world.now())
+
+    def remaining_s(self) -> float:
+        """Seconds until the deadline, at least 0; `inf` without one."""
+        return max(0.0, self.deadline_at - self.world.now())
+
+
+CURRENT: ContextVar[Scope | None] = ContextVar("seawall.scope", default=None)
+
+
+def published() -> Scope | None:
+    """The innermost open scope that a driver has published in this context."""
+    scope = CURRENT.get()
+    return None if scope is None or scope.root.closed else scope
+
+
+def nested(world: World, outer: Scope | None, now: float, find: Callable[[], Scope | None] | None) -> Scope:
+    """The root scope of a call that begins now inside `outer`."""
+    if outer is None:
+        return Scope(world, now, find=find)
+    return Scope(world, now, outer.deadline_on(world), outer.attempt, outer.retrying)
