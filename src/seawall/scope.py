@@ -83,13 +83,21 @@ CURRENT: ContextVar[Scope | None] = ContextVar("seawall.scope", default=None)
 
 
 def published() -> Scope | None:
-    """The innermost open scope that a driver has published in this context."""
+    """The innermost open scope that a driver has published in this context.
+
+    A closed one was inherited by a task that outlived the call; it is forgotten, so that the next call is fast again.
+    """
     scope = CURRENT.get()
-    return None if scope is None or scope.root.closed else scope
+    if scope is not None and scope.root.closed:
+        CURRENT.set(None)
+        return None
+    return scope
 
 
-def nested(world: World, outer: Scope | None, now: float, find: Callable[[], Scope | None] | None) -> Scope:
-    """The root scope of a call that begins now inside `outer`."""
+def nested(
+    world: World, outer: Scope | None, now: float, find: Callable[[], Scope | None] | None = None
+) -> Scope:
+    """The root scope of a call that begins `now` inside `outer`; without one, `find` looks for it when it matters."""
     if outer is None:
         return Scope(world, now, find=find)
     return Scope(world, now, outer.deadline_on(world), outer.attempt, outer.retrying)
