@@ -633,9 +633,9 @@ class Custom(Curve):
     def step(self, attempt: int, memory: float, draw: float) -> tuple[float, float]:
         given: object
         if self._takes_draw:
-            given = self.waits(attempt, draw)  # type: ignore[call-arg]  # pyright: ignore
+            given = self.waits(attempt, draw)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
         else:
-            given = self.waits(attempt)  # type: ignore[call-arg]  # pyright: ignore
+            given = self.waits(attempt)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
         if isinstance(given, bool) or not isinstance(given, (int, float)):
             raise TypeError(
                 f"Custom: waits({attempt}) must give a number of seconds, got {given!r}. "
@@ -655,20 +655,19 @@ def _takes_two(function: Waits) -> bool:
     from inspect import signature
 
     try:
-        parameters = signature(function).parameters.values()
+        bind = signature(function).bind
     except (TypeError, ValueError):  # some built-ins have no signature
         return False
-    needed = [
-        p
-        for p in parameters
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
-    ]
-    if len(needed) not in (1, 2):
-        raise TypeError(
-            f"Custom: waits must take (attempt) or (attempt, draw), got {len(needed)} required parameters. "
-            "Bind the others with functools.partial."
-        )
-    return len(needed) == 2
+    for arguments in ((1,), (1, 0.5)):
+        try:
+            bind(*arguments)
+        except TypeError:
+            continue
+        return len(arguments) == 2
+    raise TypeError(
+        f"Custom: waits must take (attempt) or (attempt, draw), got {function!r}. "
+        "Bind other parameters with functools.partial."
+    )
 
 
 # --- Strategies with their own rule ---------------------------------------------------------------------------------
@@ -680,12 +679,12 @@ class _Remembering(Backoff):
     base_s: float = 0.1
     cap_s: float = 20.0
 
-    _formula: ClassVar[Formula]
+    formula: ClassVar[Formula]
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
         _base_and_cap(owner, self.base_s, self.cap_s)
-        self._lower(type(self)._formula, self.base_s, self.cap_s)
+        self._lower(type(self).formula, self.base_s, self.cap_s)
 
     @property
     def start(self) -> float:
@@ -708,7 +707,7 @@ class Decorrelated(_Remembering):
     Fields: `base_s` default 0.1 s, `cap_s` default 20 s.
     """
 
-    _formula: ClassVar[Formula] = staticmethod(decorrelated)
+    formula: ClassVar[Formula] = staticmethod(decorrelated)
 
 
 class DecorrelatedClamped(_Remembering):
@@ -717,7 +716,7 @@ class DecorrelatedClamped(_Remembering):
     Fields: `base_s` default 0.1 s, `cap_s` default 20 s.
     """
 
-    _formula: ClassVar[Formula] = staticmethod(decorrelated_clamped)
+    formula: ClassVar[Formula] = staticmethod(decorrelated_clamped)
 
 
 class DecorrelatedFinagle(_Remembering):
@@ -727,7 +726,7 @@ class DecorrelatedFinagle(_Remembering):
     goes to nothing. Fields: `base_s` default 0.1 s, `cap_s` default 20 s.
     """
 
-    _formula: ClassVar[Formula] = staticmethod(decorrelated_finagle)
+    formula: ClassVar[Formula] = staticmethod(decorrelated_finagle)
 
     @property
     def start(self) -> float:
@@ -740,7 +739,7 @@ class DecorrelatedSmithy(_Remembering):
     Piles up at the cap, as published. Fields: `base_s` default 0.1 s, `cap_s` default 20 s.
     """
 
-    _formula: ClassVar[Formula] = staticmethod(decorrelated_smithy)
+    formula: ClassVar[Formula] = staticmethod(decorrelated_smithy)
 
 
 class PollyV2(Backoff):
