@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
+Fn = Callable[..., Any]
 Kind = Literal["sync", "async", "generator", "async generator"]
 
 # code flags, as documented for `inspect`, which is not imported: it costs 8 ms

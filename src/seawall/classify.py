@@ -6,9 +6,8 @@ exception, or a ready `Classifier` (adapters bring their own).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seawall.errors import retry_forbidden
 from seawall.hint import NO_HINT, Hint, as_hint
@@ -69,6 +68,14 @@ class Classifier(Record):
     throttled: Callable[[Outcome], bool] | None = None
     hint: Callable[[Outcome], Hint | float | None] | None = None
 
+    if TYPE_CHECKING:
+
+        @property
+        def _plain(self) -> set[type]: ...
+
+        @property
+        def _types(self) -> type[Exception] | tuple[type[Exception], ...]: ...
+
     def __post_init__(self) -> None:
         _check_on(self.on)
         if self.on is None and self.on_result is None:
@@ -76,20 +83,33 @@ class Classifier(Record):
                 "on must say which exceptions to retry: on=None and on_result=None match nothing. "
                 "Pass on=SomeError, on=(A, B), on=predicate, or on_result=predicate."
             )
+        types = self.on if isinstance(self.on, (type, tuple)) else ()
+        self.__dict__["_types"] = types  # not fields: what isinstance() is given, worked out once,
+        self.__dict__["_plain"] = set[type]()  # and the types already found to be simply retryable
 
     def judge(self, outcome: Outcome) -> Verdict:
         """The verdict on one outcome. An exception raised by a user's predicate is the user's: it propagates."""
         error = outcome.error
+        if (
+            type(error) in self._plain
+            and error is not None
+            and not error.__dict__
+            and error.__cause__ is None
+        ):
+            return RETRY  # seen before, and nothing on it that could say otherwise
         if error is None:
             if self.on_result is None or not self.on_result(outcome.value):
                 return OK
-        elif not self._matches(error):
+        elif not (isinstance(error, self._types) or (self._types == () and self._says_so(error))):
             return PERMANENT
         elif retry_forbidden(error):
             return FORBIDDEN
-        elif _cancelled(error):
+        elif (
+            type(error).__name__ == "CancelledError"
+        ):  # concurrent.futures: an Exception, but a cancellation
             return PERMANENT
         if self.throttled is None and self.hint is None and not hasattr(error, "retry_after_s"):
+            self._remember(error)
             return RETRY
         said = self.hint(outcome) if self.hint is not None else _own_advice(error)
         return Verdict(
@@ -98,23 +118,20 @@ class Classifier(Record):
             hint=as_hint(said),
         )
 
-    def _matches(self, error: Exception) -> bool:
+    def _remember(self, error: Exception | None) -> None:
+        """A type that `on` names outright needs no second look; a few types are all that a program raises."""
+        if error is not None and self._types != () and not isinstance(error, ExceptionGroup):
+            if len(self._plain) < 64:
+                self._plain.add(type(error))
+
+    def _says_so(self, error: Exception) -> bool:
         on = self.on
-        if on is None:
-            return False
-        if isinstance(on, (type, tuple)):
-            return isinstance(error, on)
-        return on(error)
+        return on is not None and not isinstance(on, (type, tuple)) and on(error)
 
 
 def _own_advice(error: Exception | None) -> float | None:
     said = getattr(error, "retry_after_s", None)
     return said if isinstance(said, (int, float)) else None
-
-
-def _cancelled(error: Exception) -> bool:
-    futures = sys.modules.get("concurrent.futures")
-    return futures is not None and isinstance(error, futures.CancelledError)
 
 
 def _check_on(on: object) -> None:
@@ -124,7 +141,9 @@ def _check_on(on: object) -> None:
     for kind in kinds:
         if isinstance(kind, type):
             if not issubclass(kind, BaseException):
-                raise TypeError(f"on must hold exception types, got {kind.__name__}, which is not one.")
+                raise TypeError(
+                    f"on must hold exception types, got {kind.__name__}, which is not one."
+                )
             if not issubclass(kind, Exception):
                 raise TypeError(
                     f"on={kind.__name__} would retry cancellation or interpreter exit. "

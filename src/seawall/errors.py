@@ -14,7 +14,9 @@ class SeawallError(Exception):
     * `retry_after_s`: seconds after which it may be worth coming back, or None when not known.
     """
 
-    def __init__(self, message: str, *, policy: str = "", retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, policy: str = "", retry_after_s: float | None = None
+    ) -> None:
         super().__init__(message)
         self.policy = policy
         self.retry_after_s = retry_after_s
@@ -59,6 +61,8 @@ def do_not_retry(error: _E) -> _E:
 
 def retry_forbidden(error: BaseException) -> bool:
     """Has `do_not_retry` marked this exception, the cause it was raised from, or a member of its group?"""
+    if not error.__dict__ and error.__cause__ is None and not isinstance(error, BaseExceptionGroup):
+        return False
     waiting: list[BaseException] = [error]
     seen: set[int] = set()
     while waiting:

@@ -16,35 +16,40 @@ from seawall.world import Sink, World
 DEFAULT_DEADLINE_S = 60.0  #: the safety net of `seawall.retry`, see `plan_for`
 
 
+Kind = Literal["bare", "counted", "published", "full"]
+
+
 class Plan:
-    """* `flow`: the composed generators. * `world`: where they run.
-    * `kind`: what the first attempt owes to others (`plan_for` decides).
+    """How to make a call.
+
+    * `flow`: the composed generators. * `world`: where they run. * `kind`: see `plan_for`.
+    * `retry`: the only policy besides a `Deadline`, unless `kind` is "full".
     * `budget`: to be told of successes while it is not idle.
     * `limit_s`, `retrying`: what a nested call may have to know of a first attempt that published nothing.
     """
 
-    __slots__ = ("budget", "flow", "kind", "limit_s", "retrying", "world")
+    __slots__ = ("budget", "flow", "kind", "limit_s", "retry", "retrying", "world")
 
     def __init__(
         self,
         flow: Flow,
         world: World,
-        kind: Literal["bare", "counted", "full"],
-        budget: Budget,
+        kind: Kind = "full",
+        retry: Retry | None = None,
         limit_s: float = inf,
-        retrying: bool = False,
     ) -> None:
         self.flow = flow
         self.world = world
-        self.kind = kind
-        self.budget = budget
+        self.kind: Kind = kind
+        self.retry = retry
+        self.budget: Budget = UNLIMITED if retry is None else retry.budget
         self.limit_s = limit_s
-        self.retrying = retrying
+        self.retrying = retry is not None and retry.repeats
 
     def heard_by(self, sink: Sink) -> Plan:
         """The same plan with one more listener."""
         world = self.world.listening(sink)
-        return Plan(self.flow, world, self.kind, self.budget, self.limit_s, self.retrying)
+        return Plan(self.flow, world, self.kind, self.retry, self.limit_s)
 
 
 def plan_for(policies: Sequence[Policy], flow: Flow, world: World) -> Plan:
@@ -52,22 +57,18 @@ def plan_for(policies: Sequence[Policy], flow: Flow, world: World) -> Plan:
 
     * *bare*: only `Retry`, with no budget to be told of a success and no guard. A success owes nothing to anybody.
     * *counted*: `Retry`, perhaps under the default deadline. The clock is read and a budget that is not full is told.
-    * *full*: anything else: a policy with work to do before the first attempt, a budget that counts calls when they begin,
-      or a deadline of the stack's own, which nested calls must see from the start, in whatever task they run.
+    * *published*: `Retry` under a deadline of the stack's own, which nested calls must see from the start, in whatever task.
+    * *full*: anything else: a policy that has work to do before the first attempt, or a budget that counts calls as they begin.
     """
-    full = Plan(flow, world, "full", UNLIMITED)
-    if not policies or not all(policy.reactive for policy in policies):
-        return full
-    retry = policies[-1]
-    net = policies[:-1]
-    if not isinstance(retry, Retry) or retry.budget.counts_calls:
-        return full
-    repeats = retry.attempts != 1
-    if not net:
-        kind: Literal["bare", "counted"] = (
-            "counted" if retry.guard or retry.budget is not UNLIMITED else "bare"
-        )
-        return Plan(flow, world, kind, retry.budget, inf, repeats)
-    if len(net) == 1 and isinstance(net[0], Deadline) and net[0].limit_s == DEFAULT_DEADLINE_S:
-        return Plan(flow, world, "counted", retry.budget, DEFAULT_DEADLINE_S, repeats)
-    return full
+    retry = policies[-1] if policies else None
+    around = policies[:-1]
+    if not isinstance(retry, Retry) or retry.budget.counts_calls or len(around) > 1:
+        return Plan(flow, world)
+    if not around:
+        bare = not retry.guard and retry.budget is UNLIMITED
+        return Plan(flow, world, "bare" if bare else "counted", retry)
+    deadline = around[0]
+    if not isinstance(deadline, Deadline):
+        return Plan(flow, world)
+    net = deadline.limit_s == DEFAULT_DEADLINE_S
+    return Plan(flow, world, "counted" if net else "published", retry, deadline.limit_s)

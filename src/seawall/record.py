@@ -69,6 +69,9 @@ class Record:
         """A copy with the given fields changed; validated like any other."""
         return type(self)(**{**{n: getattr(self, n) for n in self.__fields__}, **changes})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), self._values())
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented

@@ -20,11 +20,22 @@ class Scope:
       the clock of `world`.
     * `attempt`: number of the attempt under the nearest retrying layer, from 1; 0 outside any.
     * `retrying`: a layer of this very call, or around it, will retry a failure.
-    * `root`: the scope of the whole call; `root.closed` is set when it is over.
+    * `root`: the scope of the whole call, None for that scope itself (it must not refer to itself: that would be a cycle);
+      the driver sets its `closed` when the call is over.
     * `find`: how to look for a call around this one when a policy first needs to know (`drivers.enclosing` says why late).
     """
 
-    __slots__ = ("attempt", "closed", "deadline_at", "find", "keys", "retrying", "root", "started_at", "world")
+    __slots__ = (
+        "attempt",
+        "closed",
+        "deadline_at",
+        "find",
+        "keys",
+        "retrying",
+        "root",
+        "started_at",
+        "world",
+    )
 
     def __init__(
         self,
@@ -41,7 +52,7 @@ class Scope:
         self.deadline_at = deadline_at
         self.attempt = attempt
         self.retrying = retrying
-        self.root: Scope = self if root is None else root
+        self.root = root
         self.find = find
         self.closed = False
         self.keys: dict[object, object] | None = None
@@ -49,24 +60,30 @@ class Scope:
     def attempting(self, number: int, retrying: bool) -> Scope:
         """The scope of attempt `number` of a retrying layer."""
         return Scope(
-            self.world, self.started_at, self.deadline_at, number, retrying, self.root, self.find
+            self.world,
+            self.started_at,
+            self.deadline_at,
+            number,
+            retrying,
+            self.root or self,
+            self.find,
         )
+
+    def itself(self) -> Scope:
+        """This scope; for where a way to find a scope is asked for and it is known already."""
+        return self
 
     def until(self, deadline_at: float) -> Scope:
         """The same surroundings with an earlier end."""
         return Scope(
-            self.world, self.started_at, deadline_at, self.attempt, self.retrying, self.root, self.find
+            self.world,
+            self.started_at,
+            deadline_at,
+            self.attempt,
+            self.retrying,
+            self.root or self,
+            self.find,
         )
-
-    def look_around(self) -> Scope:
-        """This scope with what the call around it adds; looks once, when first asked."""
-        find, self.find = self.find, None
-        outer = find() if find is not None else None
-        if outer is not None:
-            self.deadline_at = min(self.deadline_at, outer.deadline_on(self.world))
-            self.retrying = self.retrying or outer.retrying
-            self.attempt = self.attempt or outer.attempt
-        return self
 
     def deadline_on(self, world: World) -> float:
         """The deadline on another world's clock."""
@@ -88,7 +105,7 @@ def published() -> Scope | None:
     A closed one was inherited by a task that outlived the call; it is forgotten, so that the next call is fast again.
     """
     scope = CURRENT.get()
-    if scope is not None and scope.root.closed:
+    if scope is not None and (scope.root or scope).closed:
         CURRENT.set(None)
         return None
     return scope

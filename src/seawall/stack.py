@@ -111,9 +111,7 @@ class Stack:
 
         return cast("R", wrap(self._plan, fn)(*args, **kwargs))
 
-    async def acall(
-        self, fn: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs
-    ) -> R:
+    async def acall(self, fn: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Await `fn(*args, **kwargs)` through the policies, in asyncio or trio."""
         from seawall.drivers.wrap import awrap
 

@@ -91,14 +91,20 @@ def _rebuild(
     return World(now, random, sleep, asleep, unix_now=unix_now)
 
 
+_source: Callable[[], float] | None = None
+
+
 def _draw() -> float:
     """A draw from the interpreter's own generator, which reseeds itself in forked children.
 
-    Imported on the first draw: `random` costs 2 to 6 ms and a program that never retries never needs it.
+    Imported on the first draw: a program that never retries need not pay for `random`.
     """
-    import random
+    global _source
+    if _source is None:
+        import random
 
-    return random.random()
+        _source = random.random
+    return _source()
 
 
 def _sleep(delay_s: float) -> None:

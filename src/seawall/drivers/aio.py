@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 from seawall.drivers.enclosing import enclosing
 from seawall.drivers.sync import beheaded
@@ -17,18 +17,13 @@ from seawall.world import World, in_trio
 AsyncCall = Callable[[], Awaitable[Any]]
 
 
-async def adrive(
-    steps: Steps, call: AsyncCall, world: World, first: Outcome | None = None
-) -> Outcome:
+async def adrive(steps: Steps, call: AsyncCall, world: World) -> Outcome:
     """Run `steps` to their outcome; see `drivers.sync.drive`. Sleeps of 0 s still let other tasks run."""
     try:
         effect = next(steps)
         while True:
             if type(effect) is Attempt:
-                if first is not None:
-                    answer, first = first, None
-                else:
-                    answer = await attempt(effect.scope, call)
+                answer = await attempt(effect.scope, call)
             elif type(effect) is Sleep:
                 answer = NOTHING
                 await world.asleep(effect.delay_s)
@@ -38,9 +33,9 @@ async def adrive(
                 raise TypeError(f"a policy yielded {effect!r}; only effects may be yielded")
             effect = steps.send(answer)
     except StopIteration as stop:
-        outcome: Outcome = stop.value
-        return outcome
+        return cast("Outcome", stop.value)
     finally:
+        answer = NOTHING  # see drivers.wrap: no frame of ours may end holding an exception
         steps.close()
 
 
@@ -79,16 +74,5 @@ async def arun(plan: Plan, call: AsyncCall) -> Outcome:
     root = nested(plan.world, published(), plan.world.now(), enclosing)
     try:
         return await adrive(plan.flow(plan.world, root), call, plan.world)
-    finally:
-        root.closed = True
-
-
-async def aresume(
-    plan: Plan, call: AsyncCall, started_at: float, error: Exception
-) -> Outcome:
-    """The rest of a call whose first attempt was made directly, by the wrapper that awaits this, and failed."""
-    root = nested(plan.world, enclosing(skip=2), started_at)
-    try:
-        return await adrive(plan.flow(plan.world, root), call, plan.world, Outcome(error=beheaded(error)))
     finally:
         root.closed = True

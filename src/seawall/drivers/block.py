@@ -145,7 +145,9 @@ class BlockAttempt:
 
     def __enter__(self) -> Self:
         if self._token is not None:
-            raise RuntimeError("this attempt was entered already: each turn of the loop has its own")
+            raise RuntimeError(
+                "this attempt was entered already: each turn of the loop has its own"
+            )
         self._token = CURRENT.set(self._scope)
         return self
 
@@ -217,5 +219,7 @@ class BlockAttempt:
             return
         try:
             CURRENT.reset(token)
-        except ValueError:  # the block is left in another context than it was entered in (async generators)
+        except (
+            ValueError
+        ):  # the block is left in another context than it was entered in (async generators)
             CURRENT.set(None)

@@ -10,30 +10,33 @@ is published by context (docs/decisions/0002-first-attempt.md).
 from __future__ import annotations
 
 import sys
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from seawall.scope import Scope, published
+from seawall.scope import CURRENT, Scope, published
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from seawall.plan import Plan
 
-#: code of the wrappers that make first attempts unpublished; each has the names `started_at` and `plan`
-FIRST_ATTEMPTS: set[CodeType] = set()
+#: ids of the code of the wrappers that make first attempts unpublished (hashing a code object is slow); it lives as long as
+#: its module. Each wrapper has the names `started_at` and `plan`.
+FIRST_ATTEMPTS: set[int] = set()
 
 
 def enclosing(skip: int = 0) -> Scope | None:
     """The scope of the innermost seawall call around the caller, or around the frame `skip` levels further out."""
-    scope = published()
-    if scope is not None:
-        return scope
-    frame: FrameType | None = sys._getframe(1)
-    for _ in range(skip):
-        frame = frame.f_back if frame is not None else None
+    if CURRENT.get() is not None:
+        scope = published()
+        if scope is not None:
+            return scope
+    try:
+        frame: FrameType | None = sys._getframe(skip + 1)
+    except ValueError:  # the stack is not that deep
+        return None
+    marks = FIRST_ATTEMPTS
     while frame is not None:
-        if frame.f_code in FIRST_ATTEMPTS:
+        if id(frame.f_code) in marks:
             found: dict[str, Any] = frame.f_locals
             plan: Plan = found["plan"]
             started_at: float = found["started_at"]

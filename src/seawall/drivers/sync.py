@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from seawall.drivers.enclosing import enclosing
 from seawall.plan import Plan
@@ -15,8 +15,8 @@ from seawall.world import World
 Call = Callable[[], Any]
 
 
-def drive(steps: Steps, call: Call, world: World, first: Outcome | None = None) -> Outcome:
-    """Run `steps` to their outcome. `first`: the outcome of a first attempt that was already made.
+def drive(steps: Steps, call: Call, world: World) -> Outcome:
+    """Run `steps` to their outcome.
 
     A `BaseException` that is not an `Exception` passes through; the flow is closed, so that nothing stays held.
     """
@@ -24,10 +24,7 @@ def drive(steps: Steps, call: Call, world: World, first: Outcome | None = None) 
         effect = next(steps)
         while True:
             if type(effect) is Attempt:
-                if first is not None:
-                    answer, first = first, None
-                else:
-                    answer = attempt(effect.scope, call)
+                answer = attempt(effect.scope, call)
             elif type(effect) is Sleep:
                 answer = NOTHING
                 if effect.delay_s > 0.0:
@@ -38,9 +35,9 @@ def drive(steps: Steps, call: Call, world: World, first: Outcome | None = None) 
                 raise TypeError(f"a policy yielded {effect!r}; only effects may be yielded")
             effect = steps.send(answer)
     except StopIteration as stop:
-        outcome: Outcome = stop.value
-        return outcome
+        return cast("Outcome", stop.value)
     finally:
+        answer = NOTHING  # see drivers.wrap: no frame of ours may end holding an exception
         steps.close()
 
 
@@ -57,9 +54,7 @@ def attempt(scope: Scope, call: Call) -> Outcome:
 
 def beheaded(error: Exception) -> Exception:
     """The same exception, its traceback without the library's own frame on top."""
-    head = error.__traceback__
-    if head is not None:
-        error.__traceback__ = head.tb_next
+    error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
     return error
 
 
@@ -76,14 +71,5 @@ def run(plan: Plan, call: Call) -> Outcome:
     root = nested(plan.world, published(), plan.world.now(), enclosing)
     try:
         return drive(plan.flow(plan.world, root), call, plan.world)
-    finally:
-        root.closed = True
-
-
-def resume(plan: Plan, call: Call, started_at: float, error: Exception) -> Outcome:
-    """The rest of a call whose first attempt was made directly, by the wrapper that calls this, and failed."""
-    root = nested(plan.world, enclosing(skip=2), started_at)
-    try:
-        return drive(plan.flow(plan.world, root), call, plan.world, Outcome(error=beheaded(error)))
     finally:
         root.closed = True

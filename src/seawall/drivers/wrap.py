@@ -1,38 +1,44 @@
 """The wrappers that decoration makes: the first attempt is made directly, the flow starts after a failure.
 
-Three kinds, chosen once per stack (`Plan`): *bare*, when a success owes nothing to anybody; *counted*, when the deadline's
-clock must be read and the budget may want to hear of the success; *full*, when a policy has work to do before the first
-attempt, or nested calls must see a deadline of the stack's own from the start. The user's exception is raised outside every
-`except` block, so that its `__context__` stays the user's, and the names that hold it are deleted, so that no cycle forms.
+One for each kind of plan (`plan.plan_for`). The user's exception is raised outside every
+`except` block, so that its `__context__` stays the user's. No frame of ours may end holding an exception in a local name: the
+exception's traceback keeps the user's frame, that frame keeps ours by `f_back`, and a cycle would form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Coroutine
 from functools import partial
 from typing import Any
 
-from seawall.callables import name_of
-from seawall.drivers.aio import aresume, arun
+from seawall.callables import Fn, name_of
+from seawall.drivers.aio import arun
+from seawall.drivers.direct import adirect, arest, direct, rest
 from seawall.drivers.enclosing import FIRST_ATTEMPTS
+from seawall.outcome import Outcome
 from seawall.plan import Plan
-from seawall.drivers.sync import resume, run
+from seawall.policies.retry import Retry
+from seawall.drivers.sync import run
 from seawall.scope import CURRENT
-
-Fn = Callable[..., Any]
 
 
 def wrap(plan: Plan, fn: Fn) -> Fn:
     """A wrapper for a function that returns its result. One that returns an awaitable is awaited and retried too."""
-    return {"bare": _bare, "counted": _counted, "full": _full}[plan.kind](plan, fn)
+    if plan.retry is None or plan.kind == "full":
+        return _full(plan, fn)
+    kinds = {"bare": _bare, "counted": _counted, "published": _published}
+    return kinds[plan.kind](plan, plan.retry, fn)
 
 
 def awrap(plan: Plan, fn: Fn) -> Fn:
     """A wrapper for a coroutine function."""
-    return {"bare": _abare, "counted": _acounted, "full": _afull}[plan.kind](plan, fn)
+    if plan.retry is None or plan.kind == "full":
+        return _afull(plan, fn)
+    kinds = {"bare": _abare, "counted": _acounted, "published": _apublished}
+    return kinds[plan.kind](plan, plan.retry, fn)
 
 
-def _bare(plan: Plan, fn: Fn) -> Fn:
+def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     plain: type = int
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -41,26 +47,27 @@ def _bare(plan: Plan, fn: Fn) -> Fn:
         try:
             value = fn(*args, **kwargs)
         except Exception as caught:
-            error = caught
+            caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
+            outcome = Outcome(error=caught)
         else:
             if type(value) is not plain:
                 if hasattr(value, "__await__"):
                     return adopt(plan, fn, args, kwargs, value)
                 plain = type(value)
             return value
-        outcome = resume(plan, partial(fn, *args, **kwargs), started_at, error)
+        outcome = rest(plan, retry, started_at, outcome, fn, args, kwargs)
         if outcome.error is None:
             return outcome.value
         try:
             raise outcome.error
         finally:
-            del outcome, error
+            del outcome
 
-    FIRST_ATTEMPTS.add(call.__code__)
+    FIRST_ATTEMPTS.add(id(call.__code__))
     return call
 
 
-def _counted(plan: Plan, fn: Fn) -> Fn:
+def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     plain: type = int
     budget, now, current = plan.budget, plan.world.now, CURRENT.get
 
@@ -71,7 +78,8 @@ def _counted(plan: Plan, fn: Fn) -> Fn:
             try:
                 value = fn(*args, **kwargs)
             except Exception as caught:
-                error = caught
+                caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
+                outcome = Outcome(error=caught)
             else:
                 if type(value) is not plain:
                     if hasattr(value, "__await__"):
@@ -80,10 +88,9 @@ def _counted(plan: Plan, fn: Fn) -> Fn:
                 if not budget.idle:
                     budget.succeed(started_at, 0.0)
                 return value
-            outcome = resume(plan, partial(fn, *args, **kwargs), started_at, error)
-            del error
+            outcome = rest(plan, retry, started_at, outcome, fn, args, kwargs)
         else:
-            outcome = run(plan, partial(fn, *args, **kwargs))
+            outcome = direct(plan, retry, fn, args, kwargs)
         if outcome.error is None:
             return outcome.value
         try:
@@ -91,7 +98,22 @@ def _counted(plan: Plan, fn: Fn) -> Fn:
         finally:
             del outcome
 
-    FIRST_ATTEMPTS.add(call.__code__)
+    FIRST_ATTEMPTS.add(id(call.__code__))
+    return call
+
+
+def _published(plan: Plan, retry: Retry, fn: Fn) -> Fn:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        outcome = direct(plan, retry, fn, args, kwargs)
+        if outcome.error is None:
+            if hasattr(outcome.value, "__await__"):
+                raise _refused(fn, outcome.value)
+            return outcome.value
+        try:
+            raise outcome.error
+        finally:
+            del outcome
+
     return call
 
 
@@ -120,26 +142,27 @@ def _refused(fn: Fn, awaitable: Any) -> TypeError:
     )
 
 
-def _abare(plan: Plan, fn: Fn) -> Fn:
+def _abare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     async def call(*args: Any, **kwargs: Any) -> Any:
         started_at = 0.0
         try:
             return await fn(*args, **kwargs)
         except Exception as caught:
-            error = caught
-        outcome = await aresume(plan, partial(fn, *args, **kwargs), started_at, error)
+            caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
+            outcome = Outcome(error=caught)
+        outcome = await arest(plan, retry, started_at, outcome, fn, args, kwargs)
         if outcome.error is None:
             return outcome.value
         try:
             raise outcome.error
         finally:
-            del outcome, error
+            del outcome
 
-    FIRST_ATTEMPTS.add(call.__code__)
+    FIRST_ATTEMPTS.add(id(call.__code__))
     return call
 
 
-def _acounted(plan: Plan, fn: Fn) -> Fn:
+def _acounted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     budget, now, current = plan.budget, plan.world.now, CURRENT.get
 
     async def call(*args: Any, **kwargs: Any) -> Any:
@@ -148,15 +171,15 @@ def _acounted(plan: Plan, fn: Fn) -> Fn:
             try:
                 value = await fn(*args, **kwargs)
             except Exception as caught:
-                error = caught
+                caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
+                outcome = Outcome(error=caught)
             else:
                 if not budget.idle:
                     budget.succeed(started_at, 0.0)
                 return value
-            outcome = await aresume(plan, partial(fn, *args, **kwargs), started_at, error)
-            del error
+            outcome = await arest(plan, retry, started_at, outcome, fn, args, kwargs)
         else:
-            outcome = await arun(plan, partial(fn, *args, **kwargs))
+            outcome = await adirect(plan, retry, fn, args, kwargs)
         if outcome.error is None:
             return outcome.value
         try:
@@ -164,7 +187,20 @@ def _acounted(plan: Plan, fn: Fn) -> Fn:
         finally:
             del outcome
 
-    FIRST_ATTEMPTS.add(call.__code__)
+    FIRST_ATTEMPTS.add(id(call.__code__))
+    return call
+
+
+def _apublished(plan: Plan, retry: Retry, fn: Fn) -> Fn:
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        outcome = await adirect(plan, retry, fn, args, kwargs)
+        if outcome.error is None:
+            return outcome.value
+        try:
+            raise outcome.error
+        finally:
+            del outcome
+
     return call
 
 
@@ -191,5 +227,3 @@ def adopt(
         return await (waiting.pop() if waiting else fn(*args, **kwargs))
 
     return awrap(plan, attempt)()
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from seawall.effects import Flow, Steps
@@ -22,8 +23,7 @@ class Deadline(Policy):
 
     limit_s: float
 
-    reactive: ClassVar[bool] = True
-    wrong_inside = {
+    wrong_inside: ClassVar[Mapping[str, str]] = {
         "Retry": "a Deadline inside Retry starts anew with each attempt, so the whole call has no limit. "
         "Put Deadline outside Retry.",
     }
@@ -34,7 +34,7 @@ class Deadline(Policy):
     def run(self, inner: Flow, world: World, scope: Scope) -> Steps:
         deadline_at = min(scope.deadline_at, scope.started_at + self.limit_s)
         now = world.now()
-        if now >= deadline_at and scope.started_at != now:
+        if now >= deadline_at:
             return Outcome(error=passed("Deadline", now - deadline_at))
         return (yield from inner(world, scope.until(deadline_at)))
 

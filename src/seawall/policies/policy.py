@@ -14,12 +14,9 @@ from seawall.world import World
 class Policy(Record):
     """Base of the policies. A policy decides, it never acts: `run` yields effects and returns an outcome.
 
-    * `reactive`: the policy has nothing to do before the first attempt has failed, so a driver may make that attempt
-      directly and start the generators only afterwards.
-    * `wrong_inside`: for each policy that must not stand outside this one, the reason why (the order checker prints it).
+    `wrong_inside`: for each policy that must not stand outside this one, the reason why (the order checker prints it).
     """
 
-    reactive: ClassVar[bool] = False
     wrong_inside: ClassVar[Mapping[str, str]] = {}
 
     def run(self, inner: Flow, world: World, scope: Scope) -> Steps:

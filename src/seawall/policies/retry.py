@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import TYPE_CHECKING, ClassVar
 
 from seawall.backoff import Backoff, Exponential
-from seawall.classify import Classifier, Verdict
+from seawall.classify import RETRY, Classifier, Verdict
 from seawall.effects import Flow, Sleep, Steps
 from seawall.events import GaveUp, Recovered, RetryScheduled, StopReason
-from seawall.hint import Hint, wait_after_hint
+from seawall.hint import wait_after_hint
 from seawall.outcome import Outcome
 from seawall.policies.deadline import passed
 from seawall.policies.policy import Policy
@@ -48,7 +49,6 @@ class Retry(Policy):
     throttled_backoff: Backoff | None = None
     paced_refusal: bool = False
 
-    reactive: ClassVar[bool] = True
     wrong_inside: ClassVar[Mapping[str, str]] = {
         "Retry": "two Retry layers multiply: 3 x 3 attempts are 9 calls. "
         "Keep one, where the call is cheapest to repeat.",
@@ -60,6 +60,14 @@ class Retry(Policy):
         if self.attempts is not None:
             at_least("Retry", "attempts", self.attempts, 1)
         positive_s("Retry", "hint_cap_s", self.hint_cap_s)
+        self.__dict__["most"] = inf if self.attempts is None else self.attempts
+
+    if TYPE_CHECKING:
+
+        @property
+        def most(self) -> float:
+            """`attempts` as a number."""
+            ...
 
     def run(self, inner: Flow, world: World, scope: Scope) -> Steps:
         now = world.now()
@@ -67,80 +75,149 @@ class Retry(Policy):
             return Outcome(error=passed("Retry", now - scope.deadline_at))
         if self.guard and scope.retrying:
             return (yield from inner(world, scope))
-        budget = self.budget
-        number, step, memory, charge, granted = 1, 1, self.backoff.start, 0.0, False
-        budget.begin(now)
+        series = Series(self, world, scope.deadline_at, scope.find)
+        if self.budget.counts_calls:
+            self.budget.begin(now)
         try:
             while True:
-                outcome = yield from inner(world, scope.attempting(number, self.attempts != 1))
-                now = world.now()
-                if granted:
-                    granted = False
-                    budget.release(now)
-                verdict = self.on.judge(outcome)
-                if verdict.ok:
-                    budget.succeed(now, charge)
-                    if number > 1 and world.emit is not None:
-                        world.emit(Recovered(now, number))
+                outcome = yield from inner(world, scope.attempting(series.number, self.repeats))
+                delay_s = series.after(outcome)
+                if series.paused_s > 0.0:
+                    yield Sleep(series.paused_s)
+                if delay_s is None:
                     return outcome
-                delay_s = 0.0
-                reason = self._stop(verdict, number, scope)
-                if reason is None:
-                    own_s, memory = self._backoff(verdict).step(step, memory, world.random())
-                    delay_s, reason = self._wait(own_s, verdict.hint, world, now, scope)
-                if reason is None:
-                    spent = budget.withdraw(now, verdict.throttled)
-                    if spent is not None:
-                        charge, granted = spent, True
-                    else:
-                        reason = "budget"
-                        if self.paced_refusal:
-                            yield Sleep(delay_s)
-                elif verdict.retry and reason != "nested":
-                    budget.fail(now, verdict.throttled)
-                if reason is not None:
-                    if world.emit is not None:
-                        hint_s = verdict.hint.delay_s
-                        world.emit(GaveUp(now, number, reason, outcome.error, hint_s))
-                    return outcome
-                if world.emit is not None:
-                    world.emit(RetryScheduled(now, number, delay_s, outcome.error))
                 yield Sleep(delay_s)
-                number, step = number + 1, step + 1
-                if verdict.hint.exact:
-                    step, memory = 1, self.backoff.start
         finally:
-            now = world.now()
-            if granted:
-                budget.release(now)
-            budget.end(now)
+            series.end()
 
-    def _stop(self, verdict: Verdict, number: int, scope: Scope) -> StopReason | None:
-        """Why the failure of attempt `number` is final, or None if it need not be."""
-        if verdict.forbidden:
-            return "do not retry"
-        if verdict.hint.stop:
-            return "server said stop"
-        if not verdict.retry:
-            return "not retryable"
-        if self.attempts is not None and number >= self.attempts:
-            return "attempts"
-        if number == 1 and scope.look_around().retrying and self.guard:
-            return "nested"
+    @property
+    def repeats(self) -> bool:
+        """May there be a second attempt at all?"""
+        return self.attempts != 1
+
+
+class Series:
+    """The attempts of one call under one `Retry`: what to do after each outcome. Used by the generator above and by the driver
+    that runs a stack of nothing but `Retry` without generators (`drivers.direct`)."""
+
+    __slots__ = (
+        "charge",
+        "deadline_at",
+        "find",
+        "granted",
+        "memory",
+        "number",
+        "paused_s",
+        "policy",
+        "step",
+        "world",
+    )
+
+    def __init__(
+        self,
+        policy: Retry,
+        world: World,
+        deadline_at: float,
+        find: Callable[[], Scope | None] | None,
+    ) -> None:
+        self.policy = policy
+        self.world = world
+        self.deadline_at = deadline_at
+        self.find = find  # looks for a call around this one; asked once, after the first failure
+        self.number = 1  # of the attempt under way
+        self.step = 1  # of the backoff series, which an exact hint starts anew
+        self.memory = policy.backoff.start
+        self.charge = 0.0  # what the budget took for the last retry
+        self.granted = False  # a budget that counts calls must be told when that retry is over
+        self.paused_s = 0.0  # to be slept although the call ends (`Retry.paced_refusal`)
+
+    def after(self, outcome: Outcome) -> float | None:
+        """Seconds to wait before the next attempt; None: the outcome is final."""
+        policy, world = self.policy, self.world
+        now = world.now()
+        if self.granted:
+            self.granted = False
+            policy.budget.release(now)
+        verdict = policy.on.judge(outcome)
+        if verdict.ok:
+            self.succeeded(now)
+            return None
+        reason: StopReason | None
+        delay_s: float | None
+        if verdict is RETRY and self.find is None and self.number < policy.most:
+            reason = None  # nothing more to ask: the usual failure takes the short way
+            delay_s, self.memory = policy.backoff.step(self.step, self.memory, world.random())
+            self.step += 1
+        else:
+            reason = self._stop(verdict)
+            delay_s = self._delay(verdict) if reason is None else None
+        if reason is None:
+            if delay_s is None:
+                reason = "hint too long"
+            elif now + delay_s >= self.deadline_at:
+                reason = "deadline"
+            else:
+                spent = policy.budget.withdraw(now, verdict.throttled)
+                if spent is not None:
+                    if world.emit is not None:
+                        world.emit(RetryScheduled(now, self.number, delay_s, outcome.error))
+                    self.charge = spent
+                    self.granted = policy.budget.counts_calls
+                    self.number += 1
+                    return delay_s
+                reason = "budget"
+                self.paused_s = delay_s if policy.paced_refusal else 0.0
+        if verdict.retry and reason not in ("budget", "nested"):
+            policy.budget.fail(now, verdict.throttled)
+        if world.emit is not None:
+            world.emit(GaveUp(now, self.number, reason, outcome.error, verdict.hint.delay_s))
         return None
 
-    def _backoff(self, verdict: Verdict) -> Backoff:
-        if verdict.throttled and self.throttled_backoff is not None:
-            return self.throttled_backoff
-        return self.backoff
+    def succeeded(self, now: float) -> None:
+        """The call has succeeded with the attempt under way."""
+        if self.granted:
+            self.granted = False
+            self.policy.budget.release(now)
+        self.policy.budget.succeed(now, self.charge)
+        if self.number > 1 and self.world.emit is not None:
+            self.world.emit(Recovered(now, self.number))
 
-    def _wait(
-        self, own_s: float, hint: Hint, world: World, now: float, scope: Scope
-    ) -> tuple[float, StopReason | None]:
-        """The wait before the next attempt, and why there will be none."""
-        delay_s: float | None = own_s
-        if hint.delay_s is not None:
-            delay_s = wait_after_hint(own_s, hint, world.random(), self.hint_cap_s)
-            if delay_s is None:
-                return own_s, "hint too long"
-        return delay_s, "deadline" if now + delay_s >= scope.deadline_at else None
+    def end(self) -> None:
+        """The call is over, in whatever way: give back what the budget may hold."""
+        budget = self.policy.budget
+        if self.granted:
+            self.granted = False
+            budget.release(self.world.now())
+        if budget.counts_calls:
+            budget.end(self.world.now())
+
+    def _stop(self, verdict: Verdict) -> StopReason | None:
+        """Why the failure is final whatever the wait would be, or None if it need not be."""
+        policy = self.policy
+        if not verdict.retry:
+            return "do not retry" if verdict.forbidden else "not retryable"
+        if verdict.hint.stop:
+            return "server said stop"
+        if self.number >= policy.most:
+            return "attempts"
+        if self.find is not None:
+            outer, self.find = self.find(), None
+            if outer is not None:
+                self.deadline_at = min(self.deadline_at, outer.deadline_on(self.world))
+                if outer.retrying and policy.guard:
+                    return "nested"
+        return None
+
+    def _delay(self, verdict: Verdict) -> float | None:
+        """The wait before the next attempt; None if the callee asks for too long a one."""
+        policy, hint = self.policy, verdict.hint
+        backoff = policy.backoff
+        if verdict.throttled and policy.throttled_backoff is not None:
+            backoff = policy.throttled_backoff
+        own_s, self.memory = backoff.step(self.step, self.memory, self.world.random())
+        self.step += 1
+        if hint.delay_s is None:
+            return own_s
+        if hint.exact:
+            self.step, self.memory = 1, backoff.start
+        return wait_after_hint(own_s, hint, self.world.random(), policy.hint_cap_s)

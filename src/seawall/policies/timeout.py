@@ -41,9 +41,7 @@ class Timeout(Policy):
                 world.emit(TimedOut(world.now(), limit_s))
             return Outcome(error=_timed_out(limit_s, goes_on))
 
-        return (
-            yield Within(limit_s, inner(world, scope.until(now + limit_s)), expired, self.hard)
-        )
+        return (yield Within(limit_s, inner(world, scope.until(now + limit_s)), expired, self.hard))
 
 
 def _timed_out(limit_s: float, goes_on: str) -> AttemptTimeout:
