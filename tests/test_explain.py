@@ -27,7 +27,7 @@ def test_clients_without_jitter_arrive_in_the_same_instants() -> None:
     arrivals = herd(Exponential(2, 100, jitter="none"), 3, 10, Random(1).random)
     assert arrivals.times_s == (2,) * 10 + (6,) * 10 + (14,) * 10
     assert (arrivals.peak, arrivals.peak_at_s) == (10, 2)
-    assert arrivals.busiest(7) == [0, 10, 0, 10, 0, 0, 10]
+    assert arrivals.busiest([1, 3, 5, 7, 9, 13, 14]) == [0, 10, 0, 10, 0, 0, 10]
 
 
 def test_the_peak_is_that_of_any_window_not_of_a_grid() -> None:
@@ -37,8 +37,9 @@ def test_the_peak_is_that_of_any_window_not_of_a_grid() -> None:
 
 
 def test_busiest_of_nothing_and_of_immediate_retries() -> None:
-    assert Arrivals(0, 0.02, (), 0, 0.0).busiest(3) == [0, 0, 0]
-    assert herd(Exponential(0, 1), 2, 5, Random(1).random).busiest(3) == [10, 0, 0]
+    assert Arrivals(0, 0.02, (), 0, 0.0).busiest([1, 2, 3]) == [0, 0, 0]
+    arrivals = herd(Exponential(0, 1), 2, 5, Random(1).random)
+    assert arrivals.busiest(arrivals.spans_s(3)) == [10, 0, 0]
 
 
 @given(
@@ -49,8 +50,15 @@ def test_the_peak_is_right_and_some_span_shows_it(times_s: list[float], spans: i
     left = iter(times_s)
     arrivals = herd(Custom(lambda attempt: next(left)), 1, len(times_s), Random(1).random, 0.5)
     brute = max(sum(t - 0.5 < other <= t for other in times_s) for t in times_s)
-    assert max(arrivals.busiest(spans)) == brute
+    assert max(arrivals.busiest(arrivals.spans_s(spans))) == brute
     assert arrivals.peak == brute
+
+
+def test_spans_grow_by_equal_factors_and_end_at_the_last_arrival() -> None:
+    long = Arrivals(1, 0.02, (20.0,), 1, 20.0)
+    assert long.spans_s(3) == pytest.approx([0.2, 2.0, 20.0])
+    short = Arrivals(1, 0.02, (0.09,), 1, 0.09)
+    assert short.spans_s(3) == pytest.approx([0.03, 0.06, 0.09])
 
 
 def test_full_jitter_percentiles_are_the_draws() -> None:

@@ -55,18 +55,30 @@ class Arrivals(Record):
     peak: int
     peak_at_s: float
 
-    def busiest(self, spans: int) -> list[int]:
-        """The time until the last arrival in equal spans: the busiest window that ends in each of them.
+    def spans_s(self, count: int) -> list[float]:
+        """The time until the last arrival in `count` spans, as their ends: equal factors from the window's length on.
 
-        A span shorter than a window never hides a burst, and a burst counts in one span only.
+        Waits grow by factors, so each retry gets about the same room. Equal lengths where all is over in ten windows.
         """
-        counts = [0] * spans
-        span_s = self.times_s[-1] / spans if self.times_s else 0.0
-        first = 0
+        last_s = self.times_s[-1] if self.times_s else 0.0
+        if last_s <= 10.0 * self.window_s:
+            return [last_s * (place + 1) / count for place in range(count)]
+        growth = last_s / self.window_s
+        ends_s = [self.window_s * growth ** (place / count) for place in range(1, count)]
+        return [*ends_s, last_s]
+
+    def busiest(self, ends_s: Sequence[float]) -> list[int]:
+        """For each span, given by its end, the most arrivals in a window whose last arrival lies in the span.
+
+        A span shorter than a window never hides a burst.
+        """
+        counts = [0] * len(ends_s)
+        first = place = 0
         for last, time_s in enumerate(self.times_s):
             while self.times_s[first] <= time_s - self.window_s:
                 first += 1
-            place = min(int(time_s / span_s), spans - 1) if span_s > 0.0 else 0
+            while place < len(ends_s) - 1 and time_s > ends_s[place]:
+                place += 1
             counts[place] = max(counts[place], last - first + 1)
         return counts
 
@@ -99,13 +111,14 @@ def waits(backoff: Backoff, attempts: int, draw: Draw) -> tuple[Wait, ...]:
             delays_s.append(delay_s)
             totals_s[client] += delay_s
         lowest_s, highest_s = ranges[attempt - 1]
+        ordered_s = sorted(totals_s)
         rows.append(
             Wait(
                 attempt,
                 min(lowest_s, *delays_s),
                 max(highest_s, *delays_s),
                 *_each_percentile(backoff, attempt, sorted(delays_s)),
-                *(percentile(sorted(totals_s), share) for share in _SHARES),
+                *(percentile(ordered_s, share) for share in _SHARES),
             )
         )
     return tuple(rows)
