@@ -56,6 +56,7 @@ clean: ## remove .venv and everything generated
 
 # The pinned packages first, each checked against its hash; then the project itself, which can have none.
 .venv/installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Setting up .venv; this takes about a minute, once."
 	$(PIP) --require-hashes --requirement constraints.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -15,7 +15,7 @@ SRC = Path(__file__).parents[2] / "src"
 MODULES = sorted((SRC / "seawall").rglob("*.py"))
 
 VOCABULARY = {"outcome", "effects", "world", "errors", "events", "record", "quantity", "scope"}
-FORMULAS = {"backoff", "strategies", "choice", "explain"}
+FORMULAS = {"backoff", "strategies", "choice", "explain", "advise"}
 KNOWLEDGE = {"classify", "hint", "http_rules", "retry_after", "state", *FORMULAS}
 COMPOSING = {"policies", "plan", "order", "describe", "callables", "call_report"}
 COMPOSITION = {"stack", "retrying", *COMPOSING}
