@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from io import TextIOWrapper
 from pkgutil import iter_modules
 from typing import Annotated
 
@@ -40,6 +42,9 @@ def build(first: str | None) -> typer.Typer:
 
 def run(arguments: list[str]) -> int:
     """Run one command line to its exit code. A mistake of the user is a message, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an ASCII terminal shows ? for ×, not a traceback
     app = build(arguments[0] if arguments else None)
     try:
         app(arguments, prog_name="seawall")

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from shutil import get_terminal_size
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from seawall.record import Record
@@ -58,11 +59,11 @@ def console(out: Terminal) -> Console:
     )
 
 
-def table(out: Terminal, *columns: str, left: int = 0) -> Table:
-    """A table without frame: the first `left` columns are text, the others numbers."""
+def table(*columns: str, left: int = 0, gap: int = 2) -> Table:
+    """A table without frame: the first `left` columns are text, the others numbers, `gap` spaces apart."""
     from rich.table import Table
 
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    made = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
     for place, column in enumerate(columns):
         made.add_column(column, justify="left" if place < left else "right", no_wrap=place >= left)
     return made
@@ -80,3 +81,10 @@ def seconds(value_s: float) -> str:
 def tidy(value: float) -> float:
     """The number to 12 digits: 0.075 rather than 0.07500000000000001."""
     return float(f"{value:.12g}")
+
+
+def wrapped(text: str, out: Terminal, first: str = "", other: str = "") -> str:
+    """A paragraph in lines that fit; `first` and `other` are the indents."""
+    return fill(
+        text, out.width, initial_indent=first, subsequent_indent=other, break_on_hyphens=False
+    )

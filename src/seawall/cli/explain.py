@@ -110,7 +110,7 @@ def _shown(count: int) -> list[int]:
 def _print_series(out: Terminal, name: str, delays_s: list[float], ceiling_s: float) -> None:
     screen = console(out)
     screen.print(f"{name}: the wait before each retry, in seconds", style="bold")
-    made = table(out, "retry", "wait", "total")
+    made = table("retry", "wait", "total")
     totals_s: list[float] = []
     for delay_s in delays_s:
         totals_s.append(delay_s + (totals_s[-1] if totals_s else 0.0))
@@ -124,7 +124,7 @@ def _print_table(screen: Console, out: Terminal, rows: tuple[Wait, ...]) -> None
     narrow = out.width < 72
     shares = ("p50", "p95") if narrow else ("p5", "p50", "p95", "p99")
     made = table(
-        out, "retry", "min", *shares, "max", *(f"sum {share}" for share in shares if share != "p5")
+        "retry", "min", *shares, "max", *(f"sum {share}" for share in shares if share != "p5")
     )
     for place in _shown(len(rows)):
         row = rows[place]
@@ -171,6 +171,4 @@ def _print_herd(screen: Console, out: Terminal, herd: Arrivals) -> None:
         screen.print(bar.rstrip(), style="cyan")
     line, labels = time_axis(ends_s, blocks=out.blocks)
     screen.print(f"{0:>7} {line}\n{'':9}{labels}")
-    screen.print(
-        f"Peak: {herd.peak} retries within {window}, at {seconds(herd.peak_at_s)} s."
-    )
+    screen.print(f"Peak: {herd.peak} retries within {window}, at {seconds(herd.peak_at_s)} s.")
