@@ -31,7 +31,7 @@ def test_columns_have_the_given_size(values: list[int], height: int) -> None:
 
 def test_the_time_axis_marks_powers_of_ten_and_the_end() -> None:
     ends_s = [0.02 * 1000 ** ((n + 1) / 30) for n in range(30)]
-    line, labels = time_axis(ends_s, blocks=True)
+    line, labels = time_axis(ends_s, "s", blocks=True)
     assert line == "└" + "".join("┴" if n in {6, 16, 26} else "─" for n in range(30))
     assert labels == "      0.1       1         20 s"
 
@@ -40,6 +40,6 @@ def test_the_time_axis_marks_powers_of_ten_and_the_end() -> None:
 def test_the_time_axis_keeps_its_length(first: float, growth: float, count: int) -> None:
     ends_s = [first * growth**n for n in range(count)]
     for blocks in (True, False):
-        line, labels = time_axis(ends_s, blocks=blocks)
+        line, labels = time_axis(ends_s, "s", blocks=blocks)
         assert len(line) == count + 1
         assert len(labels) == count

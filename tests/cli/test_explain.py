@@ -114,6 +114,14 @@ def test_the_pictures_fit_the_width(
     assert "\x1b" not in text
     assert ("█" in text) == blocks
     assert "Peak: " in text
+    assert "sum p95" in text
+
+
+def test_microseconds_are_readable(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, "ethernet", "--base", "0.0000512", "--clients", "5")
+    assert "in ms" in text
+    assert " sum p50  sum p95  sum p99\n" in text
+    assert "    1    0       0  0.0512  0.0512  0.0512  0.0512 " in text
 
 
 def test_a_pipe_gets_neither_colour_nor_boxes(capsys: pytest.CaptureFixture[str]) -> None:

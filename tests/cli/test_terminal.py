@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from seawall.cli._terminal import seconds, terminal, tidy, wrapped
+from seawall.cli._terminal import Terminal, terminal, tidy, unit_for, wrapped
 
 
 class Screen(io.StringIO):
@@ -63,18 +63,19 @@ def test_the_width_stays_readable(
 
 
 @pytest.mark.parametrize(
-    ("value_s", "text"),
+    ("longest_s", "value_s", "text"),
     [
-        (0, "0"),
-        (5.12e-5, "5.1e-05"),
-        (0.00512, "0.0051"),
-        (0.1, "0.1"),
-        (12.34, "12.3"),
-        (1234.5, "1234"),
+        (0.0, 0.0, "0 s"),
+        (30.0, 0.00512, "0.0051 s"),
+        (30.0, 0.1, "0.1 s"),
+        (30.0, 12.34, "12.3 s"),
+        (3000.0, 1234.4, "1234 s"),
+        (0.0524, 51.2e-6, "0.0512 ms"),
+        (5e-5, 51.2e-6, "51.2 µs"),
     ],
 )
-def test_seconds_to_three_digits(value_s: float, text: str) -> None:
-    assert seconds(value_s) == text
+def test_times_are_shown_in_a_readable_unit(longest_s: float, value_s: float, text: str) -> None:
+    assert unit_for(longest_s).label(value_s) == text
 
 
 def test_tidy_drops_the_noise() -> None:
@@ -82,7 +83,5 @@ def test_tidy_drops_the_noise() -> None:
 
 
 def test_wrapped_keeps_options_whole() -> None:
-    from seawall.cli._terminal import Terminal
-
     lines = wrapped("one --server-hints/--no-server-hints", Terminal(40, False, False), "- ", "  ")
     assert lines == "- one --server-hints/--no-server-hints"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
+RANGE_BLOCKS = ("░", "▒", "█")  # lowest to highest, p5 to p95, median
+RANGE_ASCII = (".", "-", "#")
 
 
 def range_bar(values: Sequence[float], top: float, cells: int, *, blocks: bool) -> str:
     """Lowest, p5, median, p95 and highest on a line of `cells` characters that ends at `top`."""
-    outside, inside, median = ("░", "▒", "█") if blocks else (".", "-", "#")
+    outside, inside, median = RANGE_BLOCKS if blocks else RANGE_ASCII
     places = [min(int(v / top * cells), cells - 1) if top > 0 else 0 for v in values]
     lowest, low, middle, high, highest = places
     line = [" "] * cells
@@ -40,16 +42,16 @@ def _ascii(eighths: int, row: int) -> str:
     return "." if row == 0 else " "
 
 
-def time_axis(ends_s: Sequence[float], *, blocks: bool) -> tuple[str, str]:
-    """The line under upright bars and its labels, for columns that end at these times: powers of ten and the last."""
-    line = ["─" if blocks else "-"] * len(ends_s)
-    last = f"{ends_s[-1]:.3g} s"
-    labels = [" "] * len(ends_s)
+def time_axis(ends: Sequence[float], unit: str, *, blocks: bool) -> tuple[str, str]:
+    """The line under upright bars and its labels, for columns that end at these times in `unit`: powers of ten and the last."""
+    line = ["─" if blocks else "-"] * len(ends)
+    last = f"{ends[-1]:.3g} {unit}"
+    labels = [" "] * len(ends)
     labels[-len(last) :] = last
     for power in range(-6, 10):
-        mark_s, label = 10.0**power, f"{10.0**power:g}"
-        place = sum(end_s < mark_s for end_s in ends_s)
-        if 0 < place < len(ends_s) and mark_s > ends_s[0]:
+        mark, label = 10.0**power, f"{10.0**power:g}"
+        place = sum(end < mark for end in ends)
+        if 0 < place < len(ends) and mark > ends[0]:
             line[place] = "┴" if blocks else "+"
             if "".join(labels[place - 1 : place + len(label) + 1]).strip() == "":
                 labels[place : place + len(label)] = label

@@ -69,13 +69,29 @@ def table(*columns: str, left: int = 0, gap: int = 2) -> Table:
     return made
 
 
-def seconds(value_s: float) -> str:
-    """A number of seconds to three digits, without exponent where that is readable."""
-    if 0 < value_s < 0.0005:
-        return f"{value_s:.1e}"
-    if value_s < 1000:
-        return f"{value_s:.3g}" if value_s >= 0.1 else f"{round(value_s, 4):g}"
-    return f"{value_s:.0f}"
+class Unit(Record):
+    """A unit of time for a table: its name and how many of them are in a second."""
+
+    name: str
+    per_s: float
+
+    def show(self, value_s: float) -> str:
+        """The time in this unit, to three digits, without exponent."""
+        value = value_s * self.per_s
+        if value >= 1000:
+            return f"{value:.0f}"
+        return f"{value:.3g}" if value >= 0.1 else f"{round(value, 4):g}"
+
+    def label(self, value_s: float) -> str:
+        """The same with the unit's name."""
+        return f"{self.show(value_s)} {self.name}"
+
+
+def unit_for(longest_s: float) -> Unit:
+    """The unit in which times up to this one are read most easily."""
+    if longest_s >= 0.1 or longest_s == 0.0:
+        return Unit("s", 1.0)
+    return Unit("ms", 1e3) if longest_s >= 1e-4 else Unit("µs", 1e6)
 
 
 def tidy(value: float) -> float:

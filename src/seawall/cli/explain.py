@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seawall.cli._chart import columns, range_bar, time_axis
-from seawall.cli._terminal import Terminal, console, seconds, table, terminal, tidy
+from seawall.cli._chart import RANGE_ASCII, RANGE_BLOCKS, columns, range_bar, time_axis
+from seawall.cli._terminal import Terminal, Unit, console, table, terminal, tidy, unit_for, wrapped
 from seawall.explain import Arrivals, Explanation, Wait
 from seawall.explain import explain as explained
 from seawall.strategies import STRATEGIES, strategy
@@ -46,7 +46,7 @@ def explain(
         if as_json:
             print(json.dumps({"delays_s": [tidy(d) for d in delays_s]}))
         else:
-            _print_series(terminal(), name, delays_s, backoff.ceiling_s)
+            _print_series(terminal(), name, delays_s)
         return
     if clients * attempts > MOST_STEPS:
         raise typer.BadParameter(
@@ -61,10 +61,11 @@ def explain(
     out = terminal()
     screen = console(out)
     screen.print(f"{name}: {STRATEGIES[name].summary}", style="bold")
-    screen.print(f"base {seconds(base)} s, cap {seconds(cap)} s, seed {seed}\n")
-    _print_table(screen, out, explanation.waits)
-    _print_envelope(screen, out, explanation.waits, backoff.ceiling_s)
-    _print_herd(screen, out, explanation.arrivals)
+    screen.print(f"base {base:g} s, cap {cap:g} s, seed {seed}\n")
+    unit = unit_for(explanation.waits[-1].total_p99_s)
+    _print_table(screen, out, explanation.waits, unit)
+    _print_envelope(screen, out, explanation.waits, unit)
+    _print_herd(screen, out, explanation.arrivals, unit)
 
 
 _NAMES = "\n".join(f"  {name:<22}{entry.summary}" for name, entry in STRATEGIES.items())
@@ -107,68 +108,57 @@ def _shown(count: int) -> list[int]:
     return list(range(count)) if count <= MOST_ROWS else [*range(MOST_ROWS - 1), count - 1]
 
 
-def _print_series(out: Terminal, name: str, delays_s: list[float], ceiling_s: float) -> None:
+def _print_series(out: Terminal, name: str, delays_s: list[float]) -> None:
     screen = console(out)
-    screen.print(f"{name}: the wait before each retry, in seconds", style="bold")
     made = table("retry", "wait", "total")
     totals_s: list[float] = []
     for delay_s in delays_s:
         totals_s.append(delay_s + (totals_s[-1] if totals_s else 0.0))
+    unit = unit_for(totals_s[-1])
     for place in _shown(len(delays_s)):
-        made.add_row(str(place + 1), seconds(delays_s[place]), seconds(totals_s[place]))
+        made.add_row(str(place + 1), unit.show(delays_s[place]), unit.show(totals_s[place]))
+    screen.print(f"{name}: the wait before each retry, in {unit.name}", style="bold")
     screen.print(made)
 
 
-def _print_table(screen: Console, out: Terminal, rows: tuple[Wait, ...]) -> None:
-    screen.print("Wait before each retry, and all waits so far, in seconds", style="bold")
-    narrow = out.width < 72
-    shares = ("p50", "p95") if narrow else ("p5", "p50", "p95", "p99")
-    made = table(
-        "retry", "min", *shares, "max", *(f"sum {share}" for share in shares if share != "p5")
-    )
+def _print_table(screen: Console, out: Terminal, rows: tuple[Wait, ...], unit: Unit) -> None:
+    screen.print(f"Wait before each retry, and all waits so far, in {unit.name}", style="bold")
+    shares = ("p50", "p95") if out.width < 76 else ("p5", "p50", "p95", "p99")
+    summed = [share for share in shares if share != "p5"]
+    made = table("retry", "min", *shares, "max", *(f"sum {share}" for share in summed))
     for place in _shown(len(rows)):
         row = rows[place]
-        singles = [seconds(getattr(row, f"{share}_s")) for share in shares]
-        sums = [seconds(getattr(row, f"total_{share}_s")) for share in shares if share != "p5"]
-        made.add_row(
-            str(row.attempt), seconds(row.lowest_s), *singles, seconds(row.highest_s), *sums
-        )
+        fields = ["lowest_s", *(f"{share}_s" for share in shares), "highest_s"]
+        fields += [f"total_{share}_s" for share in summed]
+        made.add_row(str(row.attempt), *(unit.show(getattr(row, field)) for field in fields))
     screen.print(made)
 
 
-def _print_envelope(
-    screen: Console, out: Terminal, rows: tuple[Wait, ...], ceiling_s: float
-) -> None:
+def _print_envelope(screen: Console, out: Terminal, rows: tuple[Wait, ...], unit: Unit) -> None:
     top_s = max(row.highest_s for row in rows)
     cells = out.width - 8
-    legend = (
-        "░ min to max  ▒ p5 to p95  █ median"
-        if out.blocks
-        else ". min to max  - p5 to p95  # median"
-    )
+    outside, inside, median = RANGE_BLOCKS if out.blocks else RANGE_ASCII
+    legend = f"{outside} min to max  {inside} p5 to p95  {median} median"
     screen.print(f"\nRange of the wait   {legend}", style="bold")
-    end = f"{seconds(top_s)} s"
-    screen.print(f"{'':8}0{end:>{cells - 1}}")
+    screen.print(f"{'':8}0{unit.label(top_s):>{cells - 1}}")
     for place in _shown(len(rows)):
         row = rows[place]
         values = (row.lowest_s, row.p5_s, row.p50_s, row.p95_s, row.highest_s)
-        bar = range_bar(values, top_s, cells, blocks=out.blocks)
         screen.print(f"{row.attempt:>6}  ", end="")
-        screen.print(bar, style="cyan")
+        screen.print(range_bar(values, top_s, cells, blocks=out.blocks), style="cyan")
 
 
-def _print_herd(screen: Console, out: Terminal, herd: Arrivals) -> None:
+def _print_herd(screen: Console, out: Terminal, herd: Arrivals, unit: Unit) -> None:
     window = f"{herd.window_s * 1000:g} ms"
-    screen.print(
-        f"\n{herd.clients} clients fail together at 0 s: retries in the busiest {window} of each moment",
-        style="bold",
-    )
+    title = f"{herd.clients} clients fail together at 0 s: retries in the busiest {window} of each moment"
+    screen.print(f"\n{wrapped(title, out)}", style="bold")
     ends_s = herd.spans_s(out.width - 10)
     edge = "│" if out.blocks else "|"
     for place, bar in enumerate(columns(herd.busiest(ends_s), 6, blocks=out.blocks)):
         label = str(herd.peak) if place == 0 else ""
         screen.print(f"{label:>7} {edge}", end="")
         screen.print(bar.rstrip(), style="cyan")
-    line, labels = time_axis(ends_s, blocks=out.blocks)
+    ends = [end_s * unit.per_s for end_s in ends_s]
+    line, labels = time_axis(ends, unit.name, blocks=out.blocks)
     screen.print(f"{0:>7} {line}\n{'':9}{labels}")
-    screen.print(f"Peak: {herd.peak} retries within {window}, at {seconds(herd.peak_at_s)} s.")
+    screen.print(f"Peak: {herd.peak} retries within {window}, at {unit.label(herd.peak_at_s)}.")
