@@ -8,7 +8,9 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from itertools import repeat
 from typing import Any, TypeVar
 
-from seawall.world import Sink, Waitable, World
+import trio
+
+from seawall.world import Sink, Waitable, World, in_trio
 
 T = TypeVar("T")
 
@@ -19,7 +21,11 @@ class FakeWorld(World):
     __slots__ = ("_draws", "sleeps", "time")
 
     def __init__(
-        self, *, time: float = 1000.0, draws: Iterable[float] | None = None, emit: Sink | None = None
+        self,
+        *,
+        time: float = 1000.0,
+        draws: Iterable[float] | None = None,
+        emit: Sink | None = None,
     ) -> None:
         self.time = time
         self.sleeps: list[float] = []
@@ -44,7 +50,10 @@ class FakeWorld(World):
 
     async def _asleep(self, delay_s: float) -> None:
         self._sleep(delay_s)
-        await asyncio.sleep(0)
+        if in_trio():
+            await trio.lowlevel.checkpoint()
+        else:
+            await asyncio.sleep(0)
 
     def _wait_for(self, event: Waitable, limit_s: float) -> bool:
         if event.wait(0.0):

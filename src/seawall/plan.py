@@ -57,18 +57,21 @@ def plan_for(policies: Sequence[Policy], flow: Flow, world: World) -> Plan:
 
     * *bare*: only `Retry`, with no budget to be told of a success and no guard. A success owes nothing to anybody.
     * *counted*: `Retry`, perhaps under the default deadline. The clock is read and a budget that is not full is told.
-    * *published*: `Retry` under a deadline of the stack's own, which nested calls must see from the start, in whatever task.
+    * *published*: `Retry` under a deadline of the stack's own, which nested calls must see from the start, in whatever task;
+      or one that judges results, so that a return is not yet a success.
     * *full*: anything else: a policy that has work to do before the first attempt, or a budget that counts calls as they begin.
     """
     retry = policies[-1] if policies else None
     around = policies[:-1]
     if not isinstance(retry, Retry) or retry.budget.counts_calls or len(around) > 1:
         return Plan(flow, world)
-    if not around:
-        bare = not retry.guard and retry.budget is UNLIMITED
-        return Plan(flow, world, "bare" if bare else "counted", retry)
-    deadline = around[0]
-    if not isinstance(deadline, Deadline):
-        return Plan(flow, world)
-    net = deadline.limit_s == DEFAULT_DEADLINE_S
-    return Plan(flow, world, "counted" if net else "published", retry, deadline.limit_s)
+    limit_s = inf
+    if around:
+        deadline = around[0]
+        if not isinstance(deadline, Deadline):
+            return Plan(flow, world)
+        limit_s = deadline.limit_s
+    if retry.on.on_result is not None or limit_s not in (inf, DEFAULT_DEADLINE_S):
+        return Plan(flow, world, "published", retry, limit_s)
+    bare = limit_s == inf and not retry.guard and retry.budget is UNLIMITED
+    return Plan(flow, world, "bare" if bare else "counted", retry, limit_s)

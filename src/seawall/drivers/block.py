@@ -10,7 +10,7 @@ import sys
 from contextvars import Token
 from math import inf
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from seawall.effects import Attempt, Sleep, Steps, Within
 from seawall.outcome import NOTHING, Outcome
@@ -28,8 +28,6 @@ class Attempts:
         self._effect: Attempt | Sleep | None = None
         self._open: BlockAttempt | None = None
         self._started = False
-        self._made = False
-        self.outcome: Outcome | None = None
 
     def __iter__(self) -> Self:
         return self
@@ -38,22 +36,22 @@ class Attempts:
         return self
 
     def __next__(self) -> BlockAttempt:
-        self._begin()
+        final = self._begin()
         while isinstance(self._effect, Sleep):
             if self._effect.delay_s > 0.0:
                 self._world.sleep(self._effect.delay_s)
-            self._enter(NOTHING)
-        return self._next_attempt(StopIteration)
+            final = self._enter(NOTHING)
+        return self._next_attempt([final], StopIteration)
 
     async def __anext__(self) -> BlockAttempt:
-        self._begin()
+        final = self._begin()
         while isinstance(self._effect, Sleep):
             await self._world.asleep(self._effect.delay_s)
-            self._enter(NOTHING)
-        return self._next_attempt(StopAsyncIteration)
+            final = self._enter(NOTHING)
+        return self._next_attempt([final], StopAsyncIteration)
 
     def close(self) -> None:
-        """End the call without a verdict; nothing stays held. Called by itself when a block is left by a cancellation."""
+        """End the call without a verdict; nothing stays held. A block that is left by a cancellation does it by itself."""
         self._effect = None
         self._root.closed = True
         while self._layers:
@@ -62,34 +60,38 @@ class Attempts:
     def __del__(self) -> None:
         self.close()
 
-    def _begin(self) -> None:
+    def _begin(self) -> Outcome | None:
         if self._open is not None:
             raise RuntimeError(
                 "the previous attempt has no verdict: write `with attempt:` (or `async with attempt:`) around "
                 "the body of the loop"
             )
-        if not self._started:
-            self._started = True
-            self._enter(None)
+        if self._started:
+            return None
+        self._started = True
+        return self._enter(None)
 
-    def _next_attempt(self, stop: type[Exception]) -> BlockAttempt:
-        if not isinstance(self._effect, Attempt):
-            outcome = self.outcome
-            if outcome is not None and outcome.error is not None and not self._made:
-                raise outcome.error  # refused before any block could raise it
+    def _next_attempt(
+        self, final: list[Outcome | None], stop: type[Exception]
+    ) -> BlockAttempt:
+        if isinstance(self._effect, Attempt):
+            self._open = BlockAttempt(self, self._effect.scope)
+            return self._open
+        outcome = final.pop()
+        if outcome is None or outcome.error is None:
             raise stop
-        self._made = True
-        self._open = BlockAttempt(self, self._effect.scope)
-        return self._open
+        try:
+            raise outcome.error  # the call has ended between two blocks, or before the first
+        finally:
+            del outcome
 
-    def settle(self, outcome: Outcome) -> Outcome | None:
-        """Take the verdict of the open attempt; the call's outcome if it is over, None if another attempt follows."""
+    def settle(self, verdict: Outcome) -> Outcome | None:
+        """Take the verdict of the open attempt; the call's outcome if it is over, None if it is not."""
         self._open = None
-        self._enter(outcome)
-        return self.outcome
+        return self._enter(verdict)
 
     def limit(self) -> Within | None:
-        """The innermost time limit around the open attempt that will end first."""
+        """The time limit around the open attempt that will end first."""
         limits = [(ends_at, within) for _, within, ends_at in self._layers if within is not None]
         return min(limits, key=lambda each: each[0])[1] if limits else None
 
@@ -104,26 +106,28 @@ class Attempts:
         while self._layers[-1][1] is not within:
             self._layers.pop()[0].close()
         self._layers.pop()[0].close()
-        self._enter(within.expired(""))
-        return self.outcome
+        return self._enter(within.expired(""))
 
-    def _enter(self, answer: Outcome | None) -> None:
-        """Send an answer inward and follow limits and their ends until something is to be done outside."""
+    def _enter(self, answer: Outcome | None) -> Outcome | None:
+        """Send an answer inward and follow limits and their ends, until there is something to do outside or the call is over.
+
+        Nothing here keeps the outcome: it holds the exception, whose traceback holds the block that holds this.
+        """
         while True:
             steps = self._layers[-1][0]
             try:
                 effect = next(steps) if answer is None else steps.send(answer)
             except StopIteration as stop:
-                answer = stop.value
+                answer = cast("Outcome", stop.value)
                 self._layers.pop()
                 if not self._layers:
-                    self._effect, self.outcome = None, answer
+                    self._effect = None
                     self._root.closed = True
-                    return
+                    return answer
                 continue
             if not isinstance(effect, Within):
                 self._effect = effect
-                return
+                return None
             self._layers.append((effect.steps, effect, self._world.now() + effect.limit_s))
             answer = None
 
@@ -189,8 +193,8 @@ class BlockAttempt:
             return self.__exit__(kind, error, traceback)
         limit = self._limit
         if in_trio():
-            swallowed = self._guard.__exit__(kind, error, traceback)
-            expired = bool(swallowed)
+            self._guard.__exit__(kind, error, traceback)
+            expired = bool(self._guard.cancelled_caught)
         else:
             expired = False
             try:
@@ -201,17 +205,23 @@ class BlockAttempt:
             return self.__exit__(kind, error, traceback)
         self._leave_scope()
         outcome = self._attempts.expire(limit)
-        if outcome is not None and outcome.error is not None:
-            raise outcome.error from None
+        try:
+            if outcome is not None and outcome.error is not None:
+                raise outcome.error from None
+        finally:
+            del outcome
         return True
 
     def _end(self, verdict: Outcome, error: Exception | None) -> bool:
         outcome = self._attempts.settle(verdict)
         if outcome is None:
             return True
-        if outcome.error is None or outcome.error is error:
-            return outcome.error is None
-        raise outcome.error
+        try:
+            if outcome.error is None or outcome.error is error:
+                return outcome.error is None
+            raise outcome.error
+        finally:
+            del outcome, verdict, error
 
     def _leave_scope(self) -> None:
         token, self._token = self._token, None

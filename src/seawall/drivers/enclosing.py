@@ -38,8 +38,9 @@ def enclosing(skip: int = 0) -> Scope | None:
     while frame is not None:
         if id(frame.f_code) in marks:
             found: dict[str, Any] = frame.f_locals
-            plan: Plan = found["plan"]
-            started_at: float = found["started_at"]
-            return Scope(plan.world, started_at, started_at + plan.limit_s, 1, plan.retrying)
+            started_at: float | None = found.get("started_at")
+            if started_at is not None:  # else it is not making a first attempt
+                plan: Plan = found["plan"]
+                return Scope(plan.world, started_at, started_at + plan.limit_s, 1, plan.retrying)
         frame = frame.f_back
     return None
