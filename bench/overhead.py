@@ -128,9 +128,11 @@ def calls(
     plain: Decorator,
     awaits: bool,
     goals: dict[str, float],
+    peers_goal: float | None = 1,
+    sleeps: bool = True,
 ) -> list[Row]:
-    """One kind of call: ours against the plain wrapper, and the peers against ours with all defaults on."""
-    with settled() as modules:
+    """One kind of call: ours against the plain wrapper, and ours with all defaults on against the peers."""
+    with settled(sleeps=sleeps) as modules:
         made: dict[str, Fn] = {
             PLAIN: plain(fresh()),
             DEFAULTS: with_defaults()(fresh()),
@@ -154,7 +156,11 @@ def calls(
 
     return [
         *(row(name, PLAIN, plain.__name__, goals.get(name)) for name in (DEFAULTS, OFF)),
-        *(row(DEFAULTS, peer.name, peer.name, 1) for peer, make in asked if make is not None),
+        *(
+            row(DEFAULTS, peer.name, peer.name, peers_goal)
+            for peer, make in asked
+            if make is not None
+        ),
     ]
 
 
@@ -208,6 +214,16 @@ def run(effort: Effort) -> list[Row]:
             **sync,
         ),
         *calls(
+            "one failure, sleep(0) left out",
+            effort,
+            fresh=failing_once,
+            plain=by_hand,
+            goals={DEFAULTS: 5},
+            peers_goal=None,
+            sleeps=False,
+            **sync,
+        ),
+        *calls(
             "async one failure",
             effort,
             fresh=afailing_once,
@@ -224,7 +240,8 @@ BENCHMARK = Benchmark(
     about="what a call through seawall.retry costs, and what the import costs",
     method=(
         "Nanoseconds for one call, the least of many short rounds in which all cases of a group take turns in one process; "
-        "the peers do the same job: ValueError, three attempts, no wait, logging off. The async calls are awaited in one "
+        "the peers do the same job: ValueError, three attempts, no wait, logging off. Some of them "
+        "call time.sleep(0) all the same; the rows that say so show what remains without it. The async calls are awaited in one "
         "running loop. Imports are whole fresh interpreters, in turns with ones that import nothing."
     ),
     run=run,

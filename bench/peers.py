@@ -104,14 +104,16 @@ PEERS = (
 
 
 @contextmanager
-def settled() -> Generator[dict[str, Any]]:
+def settled(*, sleeps: bool = True) -> Generator[dict[str, Any]]:
     """The modules of the installed peers by name, set to neither log nor wait.
 
-    A `time.sleep(0)` would be most of what some of them need after a failure; it is left out, for them and for us.
+    Some of them call `time.sleep(0)` even so, which on many systems costs more than all the rest; without `sleeps` it
+    does nothing, for them and for us.
     """
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings(action="ignore"))  # theirs, not ours
-        stack.enter_context(patch.object(time, "sleep", _no_sleep))
+        if not sleeps:
+            stack.enter_context(patch.object(time, "sleep", _no_sleep))
         modules: dict[str, Any] = {}
         for peer in PEERS:
             if peer.version is None:
