@@ -16,6 +16,8 @@ def sync() -> None: ...
 async def coroutine() -> None: ...
 def generator() -> Generator[int]:
     yield 1
+
+
 async def async_generator() -> AsyncGenerator[int]:
     yield 1
 

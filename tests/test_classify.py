@@ -14,7 +14,9 @@ from seawall.hint import Hint
 from seawall.outcome import Outcome
 
 
-def verdict(classifier: Classifier, error: Exception | None = None, value: Any = None) -> tuple[bool, bool]:
+def verdict(
+    classifier: Classifier, error: Exception | None = None, value: Any = None
+) -> tuple[bool, bool]:
     judged = classifier.judge(Outcome(value, error))
     return judged.ok, judged.retry
 
@@ -73,7 +75,9 @@ def test_advice_set_on_an_exception_whose_type_is_known() -> None:
 
 
 def test_throttling_and_hints_by_function() -> None:
-    on = Classifier(None, on_result=lambda v: v > 0, throttled=lambda o: o.value == 429, hint=lambda o: 7.0)
+    on = Classifier(
+        None, on_result=lambda v: v > 0, throttled=lambda o: o.value == 429, hint=lambda o: 7.0
+    )
     judged = on.judge(Outcome(429))
     assert (judged.throttled, judged.hint.delay_s) == (True, 7.0)
     assert not on.judge(Outcome(503)).throttled

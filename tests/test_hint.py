@@ -15,7 +15,9 @@ draws = st.floats(0.0, 1.0, exclude_max=True)
 
 
 @given(seconds, seconds, draws)
-def test_never_earlier_than_advised_nor_than_the_own_backoff(own: float, said: float, draw: float) -> None:
+def test_never_earlier_than_advised_nor_than_the_own_backoff(
+    own: float, said: float, draw: float
+) -> None:
     wait = wait_after_hint(own, Hint(delay_s=said), draw, cap_s=inf)
     assert wait is not None
     assert wait >= said
@@ -51,7 +53,9 @@ def test_exact_advice_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize(("said", "wait"), [(1.5, 1.5), (0.0, 0.05), (10.0, 5.05)])
 def test_clamped_advice_aws_v21(said: float, wait: float) -> None:
     """Specification case 10 of AWS standard retry v2.1: [t, t + 5 s]."""
-    assert wait_after_hint(0.05, Hint(delay_s=said, clamp_s=5.0), 0.5, cap_s=300.0) == pytest.approx(wait)
+    assert wait_after_hint(
+        0.05, Hint(delay_s=said, clamp_s=5.0), 0.5, cap_s=300.0
+    ) == pytest.approx(wait)
 
 
 def test_what_a_users_function_may_say() -> None:

@@ -21,7 +21,12 @@ def test_the_recommended_order_has_no_problem() -> None:
 
 def test_a_deadline_inside_a_retry_limits_nothing() -> None:
     (problem,) = check_order((RETRY, Deadline(10)))
-    assert (problem.outer, problem.inner, problem.outer_at, problem.inner_at) == ("Retry", "Deadline", 0, 1)
+    assert (problem.outer, problem.inner, problem.outer_at, problem.inner_at) == (
+        "Retry",
+        "Deadline",
+        0,
+        1,
+    )
     assert "starts anew with each attempt" in problem.why
 
 

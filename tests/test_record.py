@@ -47,10 +47,9 @@ def test_match_statement_takes_positions() -> None:
             assert (x, y) == (1.0, 2.0)
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
-def test_copies_are_equal(copied: object) -> None:
-    assert callable(copied)
-    assert copied(Positive(1.0, z=3.0)) == Positive(1.0, z=3.0)
+def test_copies_are_equal() -> None:
+    point = Positive(1.0, z=3.0)
+    assert copy.copy(point) == copy.deepcopy(point) == pickle.loads(pickle.dumps(point)) == point
 
 
 def test_replace_makes_a_validated_copy() -> None:
@@ -64,7 +63,7 @@ def test_nothing_can_be_assigned_or_deleted() -> None:
     with pytest.raises(AttributeError, match=r"Point is immutable: cannot set 'x'; use \.replace"):
         point.x = 2.0  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(AttributeError, match="cannot delete 'x'"):
-        del point.x
+        del point.x  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +75,8 @@ def test_nothing_can_be_assigned_or_deleted() -> None:
         ((1,), {"colour": 1}, "Point has no field 'colour'; its fields are x, y"),
     ],
 )
-def test_wrong_fields_are_named(args: tuple[float, ...], kwargs: dict[str, float], message: str) -> None:
+def test_wrong_fields_are_named(
+    args: tuple[float, ...], kwargs: dict[str, float], message: str
+) -> None:
     with pytest.raises(TypeError, match=message):
         Point(*args, **kwargs)

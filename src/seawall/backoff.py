@@ -476,6 +476,11 @@ class Constant(Curve):
             bounds = self._bounds(self.jitter, self.floor_s, self.cap_s)
         self._lower(constant, self.delay_s, *bounds)
 
+    def step(self, attempt: int, memory: float, draw: float) -> tuple[float, float]:
+        if self.delay_s == 0.0:  # "at once" must not cost a formula
+            return self.floor_s, memory
+        return super().step(attempt, memory, draw)
+
 
 class Linear(Curve):
     """base, base + step, base + 2·step …, at most the cap.

@@ -22,7 +22,7 @@ def kind_of(fn: Callable[..., Any]) -> Kind:
     inspect = sys.modules.get("inspect")  # whoever marked a function by hand has imported it
     while isinstance(fn, partial):
         fn = fn.func
-    for target in (fn, None if isinstance(fn, type) else getattr(type(fn), "__call__", None)):
+    for target in (fn, None if isinstance(fn, type) else type(fn).__call__):
         code = getattr(getattr(target, "__func__", target), "__code__", None)
         flags = getattr(code, "co_flags", None)
         if isinstance(flags, int):

@@ -7,7 +7,7 @@ exception, or a ready `Classifier` (adapters bring their own).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seawall.errors import retry_forbidden
 from seawall.hint import NO_HINT, Hint, as_hint
@@ -71,7 +71,9 @@ class Classifier(Record):
     if TYPE_CHECKING:
 
         @property
-        def _plain(self) -> set[type]: ...
+        def plain(self) -> set[type]:
+            """Exception types that were found to be simply retryable: no mark, no hint, no question to ask."""
+            ...
 
         @property
         def _types(self) -> type[Exception] | tuple[type[Exception], ...]: ...
@@ -83,20 +85,15 @@ class Classifier(Record):
                 "on must say which exceptions to retry: on=None and on_result=None match nothing. "
                 "Pass on=SomeError, on=(A, B), on=predicate, or on_result=predicate."
             )
-        types = self.on if isinstance(self.on, (type, tuple)) else ()
-        self.__dict__["_types"] = types  # not fields: what isinstance() is given, worked out once,
-        self.__dict__["_plain"] = set[type]()  # and the types already found to be simply retryable
+        named = isinstance(self.on, (type, tuple))
+        self.__dict__["_types"] = (
+            self.on if named else ()
+        )  # not fields: what isinstance() is given, worked out once,
+        self.__dict__["plain"] = set[type]()  # and the types already found to be simply retryable
 
     def judge(self, outcome: Outcome) -> Verdict:
         """The verdict on one outcome. An exception raised by a user's predicate is the user's: it propagates."""
         error = outcome.error
-        if (
-            type(error) in self._plain
-            and error is not None
-            and not error.__dict__
-            and error.__cause__ is None
-        ):
-            return RETRY  # seen before, and nothing on it that could say otherwise
         if error is None:
             if self.on_result is None or not self.on_result(outcome.value):
                 return OK
@@ -120,9 +117,10 @@ class Classifier(Record):
 
     def _remember(self, error: Exception | None) -> None:
         """A type that `on` names outright needs no second look; a few types are all that a program raises."""
-        if error is not None and self._types != () and not isinstance(error, ExceptionGroup):
-            if len(self._plain) < 64:
-                self._plain.add(type(error))
+        kind: type[object] = type(error)
+        group = issubclass(kind, BaseExceptionGroup)
+        if error is not None and self._types != () and not group and len(self.plain) < 64:
+            self.plain.add(kind)
 
     def _says_so(self, error: Exception) -> bool:
         on = self.on
@@ -135,7 +133,7 @@ def _own_advice(error: Exception | None) -> float | None:
 
 
 def _check_on(on: object) -> None:
-    kinds: tuple[object, ...] = on if isinstance(on, tuple) else (on,)
+    kinds: tuple[object, ...] = cast("tuple[object, ...]", on) if isinstance(on, tuple) else (on,)
     if isinstance(on, tuple) and not kinds:
         raise TypeError("on=() matches no exception. Name at least one exception type.")
     for kind in kinds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from seawall.policies.policy import Policy
 from seawall.record import Record
@@ -21,7 +21,7 @@ def plain(value: object) -> Any:
     if isinstance(value, Record):
         return {"kind": type(value).__name__, **_fields(value)}
     if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
+        return [plain(each) for each in cast("Sequence[object]", value)]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, type):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 _E = TypeVar("_E", bound=BaseException)
 
@@ -71,7 +71,8 @@ def retry_forbidden(error: BaseException) -> bool:
             return True
         seen.add(id(each))  # a chain of causes can be a cycle
         if isinstance(each, BaseExceptionGroup):
-            waiting.extend(e for e in each.exceptions if id(e) not in seen)
+            group = cast("BaseExceptionGroup[BaseException]", each)
+            waiting.extend(e for e in group.exceptions if id(e) not in seen)
         if each.__cause__ is not None and id(each.__cause__) not in seen:
             waiting.append(each.__cause__)
     return False

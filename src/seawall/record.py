@@ -18,17 +18,17 @@ class Record:
     """
 
     __fields__: ClassVar[tuple[str, ...]] = ()
-    __match_args__: ClassVar[tuple[str, ...]] = ()
+    __match_args__ = ()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         own = [
             name
-            for name, kind in cls.__dict__.get("__annotations__", {}).items()
+            for name, kind in cls.__dict__.get("__annotations__", {}).items()  # noqa: RUF063 - `inspect` is what this file avoids
             if not str(kind).startswith(("ClassVar", "typing.ClassVar"))
         ]
         cls.__fields__ = cls.__fields__ + tuple(n for n in own if n not in cls.__fields__)
-        cls.__match_args__ = cls.__fields__
+        setattr(cls, "__match_args__", cls.__fields__)  # noqa: B010 - type checkers derive it by themselves
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         cls = type(self)

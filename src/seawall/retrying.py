@@ -35,7 +35,7 @@ def retry(
     backoff: Backoff = DEFAULT_BACKOFF,
     deadline_s: float | None = DEFAULT_DEADLINE_S,
     timeout_s: float | None = None,
-    budget: Budget | None | _Own = _OWN,
+    budget: Budget | _Own | None = _OWN,
     guard: bool = True,
     hint: Callable[[Outcome], Hint | float | None] | None = None,
     sink: Sink | None = None,
@@ -43,18 +43,18 @@ def retry(
 ) -> Stack:
     """A stack that retries safely: `@seawall.retry(on=ConnectionError)`.
 
-    * `on`: which exceptions to retry: a type, a tuple of types, a predicate, or a `Classifier`. Required: no default can be
-      right. `None` only together with `on_result`. A `BaseException` that is not an `Exception` is never retried.
+    * `on`: which exceptions to retry: a type, a tuple of types, a predicate, or a `Classifier`. Required: no default can
+      be right. `None` only together with `on_result`. A `BaseException` that is not an `Exception` is never retried.
     * `on_result`: a predicate on the returned value; True means failure. Default None: every result is a success.
     * `attempts`: attempts in all, the first included. Default 5. None: as many as the deadline allows (needs one).
     * `backoff`: default exponential, base 0.1 s, cap 20 s, full jitter applied after the cap.
     * `deadline_s`: no attempt starts and no sleep is begun past this many seconds. Default 60. None: no deadline.
     * `timeout_s`: limit on each attempt, see `Timeout`. Default None.
-    * `budget`: default a `CostBudget` of this stack's own (35 retries in a burst, then one for every 14 clean successes), shared by
-      all its calls. None: no budget.
+    * `budget`: default a `CostBudget` of this stack's own (35 retries in a burst, then one for every 14 clean successes),
+      shared by all its calls. None: no budget.
     * `guard`: inside another retrying layer do not retry again. Default True.
-    * `hint`: reads the callee's advice (a Retry-After) from an outcome; obeyed as a minimum, with jitter only upward. Default: the
-      exception's own numeric `retry_after_s`, if any.
+    * `hint`: reads the callee's advice (a Retry-After) from an outcome; obeyed as a minimum, with jitter only upward.
+      Default: the exception's own numeric `retry_after_s`, if any.
     * `sink`: receives the events. `world`: clock, chance and sleep.
 
     Raises `TypeError` or `ValueError` for settings that cannot work. A call that fails for good raises its own last exception.

@@ -30,7 +30,6 @@ class Scope:
         "closed",
         "deadline_at",
         "find",
-        "keys",
         "retrying",
         "root",
         "started_at",
@@ -55,7 +54,6 @@ class Scope:
         self.root = root
         self.find = find
         self.closed = False
-        self.keys: dict[object, object] | None = None
 
     def attempting(self, number: int, retrying: bool) -> Scope:
         """The scope of attempt `number` of a retrying layer."""

@@ -39,13 +39,13 @@ class Stack:
     Warns with `OrderWarning` when the order is known to be bad; `check()` explains the same without a warning.
     """
 
-    __slots__ = ("_plan", "flow", "policies", "sink", "world")
+    __slots__ = ("flow", "plan", "policies", "sink", "world")
 
     policies: tuple[Policy, ...]
     world: World
     sink: Sink | None
     flow: Flow
-    _plan: Plan
+    plan: Plan
 
     def __init__(self, *policies: Policy, world: World = REAL, sink: Sink | None = None) -> None:
         for policy in policies:
@@ -62,7 +62,7 @@ class Stack:
         put(self, "world", world)
         put(self, "sink", sink)
         put(self, "flow", flow)
-        put(self, "_plan", plan_for(policies, flow, world.listening(sink) if sink else world))
+        put(self, "plan", plan_for(policies, flow, world.listening(sink) if sink else world))
         for problem in self.check():
             import warnings
 
@@ -76,7 +76,8 @@ class Stack:
         from seawall.drivers.wrap import awrap, wrap
 
         if isinstance(fn, (staticmethod, classmethod)):
-            return cast("F", type(fn)(self(fn.__func__)))
+            bound: Any = fn  # pyright: ignore[reportUnknownVariableType]
+            return cast("F", type(bound)(self(bound.__func__)))
         if not callable(fn):
             raise TypeError(f"a Stack decorates callables, got {fn!r}.")
         kind = kind_of(fn)
@@ -86,7 +87,7 @@ class Stack:
                 "anew and yield the same items again. Collect the items inside a plain function and decorate that, or accept "
                 "the repetition with @stack.restart."
             )
-        wrapper = (awrap if kind == "async" else wrap)(self._plan, fn)
+        wrapper = (awrap if kind == "async" else wrap)(self.plan, fn)
         return cast("F", update_wrapper(wrapper, fn))
 
     def restart(self, fn: F) -> F:
@@ -109,13 +110,13 @@ class Stack:
         """Call `fn(*args, **kwargs)` through the policies, in this thread."""
         from seawall.drivers.wrap import wrap
 
-        return cast("R", wrap(self._plan, fn)(*args, **kwargs))
+        return cast("R", wrap(self.plan, fn)(*args, **kwargs))
 
     async def acall(self, fn: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Await `fn(*args, **kwargs)` through the policies, in asyncio or trio."""
         from seawall.drivers.wrap import awrap
 
-        return cast("R", await awrap(self._plan, fn)(*args, **kwargs))
+        return cast("R", await awrap(self.plan, fn)(*args, **kwargs))
 
     def attempts(self) -> Attempts:
         """The attempts of one call as a loop: `for attempt in stack.attempts(): with attempt: ...`.
@@ -126,7 +127,7 @@ class Stack:
         from seawall.drivers.block import Attempts
         from seawall.drivers.enclosing import enclosing
 
-        world = self._plan.world
+        world = self.plan.world
         root = nested(world, published(), world.now(), enclosing)
         return Attempts(self.flow(world, root), root)
 
@@ -135,7 +136,7 @@ class Stack:
         from seawall.drivers.sync import run
 
         events: list[Event] = []
-        outcome = run(self._plan.heard_by(events.append), partial(fn, *args, **kwargs))
+        outcome = run(self.plan.heard_by(events.append), partial(fn, *args, **kwargs))
         return CallReport(outcome, tuple(events))
 
     async def areport(
@@ -145,7 +146,7 @@ class Stack:
         from seawall.drivers.aio import arun
 
         events: list[Event] = []
-        outcome = await arun(self._plan.heard_by(events.append), partial(fn, *args, **kwargs))
+        outcome = await arun(self.plan.heard_by(events.append), partial(fn, *args, **kwargs))
         return CallReport(outcome, tuple(events))
 
     def describe(self) -> list[dict[str, Any]]:

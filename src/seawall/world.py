@@ -91,20 +91,15 @@ def _rebuild(
     return World(now, random, sleep, asleep, unix_now=unix_now)
 
 
-_source: Callable[[], float] | None = None
-
-
 def _draw() -> float:
     """A draw from the interpreter's own generator, which reseeds itself in forked children.
 
     Imported on the first draw: a program that never retries need not pay for `random`.
     """
-    global _source
-    if _source is None:
-        import random
+    import random
 
-        _source = random.random
-    return _source()
+    REAL.random = random.random  # from now on without this detour
+    return random.random()  # noqa: S311 - jitter is no secret
 
 
 def _sleep(delay_s: float) -> None:

@@ -10,9 +10,9 @@ import trio.testing
 
 from seawall.backoff import Constant
 from seawall.errors import AttemptTimeout, DeadlineExceeded
+from seawall.policies.deadline import Deadline
 from seawall.retrying import retry
 from seawall.stack import Stack
-from seawall.policies.deadline import Deadline
 from seawall.state.budget import InflightBudget
 from seawall.world import World
 from tests.fakes import FakeWorld, Flaky, run_virtual
@@ -22,7 +22,7 @@ STEP = Constant(1.0, jitter="none")
 
 def test_a_block_is_repeated_until_it_succeeds() -> None:
     world = FakeWorld()
-    numbers = []
+    numbers: list[int] = []
     for attempt in retry(on=OSError, backoff=STEP, world=world).attempts():
         with attempt:
             numbers.append(attempt.number)
@@ -77,9 +77,11 @@ def test_a_deadline_that_has_passed_raises_before_the_first_block() -> None:
 
 def test_asyncio_blocks_are_interrupted_by_a_timeout() -> None:
     async def main(world: World) -> list[float]:
-        starts = []
+        starts: list[float] = []
         with pytest.raises(AttemptTimeout):
-            async for attempt in retry(on=TimeoutError, attempts=2, timeout_s=2.0, backoff=STEP, world=world).attempts():
+            async for attempt in retry(
+                on=TimeoutError, attempts=2, timeout_s=2.0, backoff=STEP, world=world
+            ).attempts():
                 async with attempt:
                     starts.append(world.now())
                     await asyncio.sleep(100)
@@ -91,7 +93,9 @@ def test_asyncio_blocks_are_interrupted_by_a_timeout() -> None:
 def test_trio_blocks_are_interrupted_by_a_timeout() -> None:
     async def main() -> int:
         calls = 0
-        async for attempt in retry(on=TimeoutError, timeout_s=2.0, backoff=Constant(0.0)).attempts():
+        async for attempt in retry(
+            on=TimeoutError, timeout_s=2.0, backoff=Constant(0.0)
+        ).attempts():
             async with attempt:
                 calls += 1
                 if calls < 3:
@@ -108,7 +112,9 @@ def test_a_cancel_from_outside_leaves_the_block_and_holds_nothing() -> None:
     async def main(world: World) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1.0):
-                async for attempt in retry(on=Exception, budget=budget, timeout_s=50.0, world=world).attempts():
+                async for attempt in retry(
+                    on=Exception, budget=budget, timeout_s=50.0, world=world
+                ).attempts():
                     async with attempt:
                         await asyncio.sleep(100)
 

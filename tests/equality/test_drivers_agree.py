@@ -101,12 +101,12 @@ class Run:
             attempts=script.attempts if script.deadline_s is not None else script.attempts or 9,
             backoff=[Exponential(0.1, 2.0), Constant(0.0), Decorrelated(0.1, 2.0)][script.backoff],
             budget=[
-                lambda: CostBudget(capacity=42),
-                lambda: TokenBudget(4, 0.5),
-                lambda: RatioBudget(),
-                lambda: InflightBudget(),
-                lambda: CostBudget(),
-            ][script.budget](),
+                CostBudget(capacity=42),
+                TokenBudget(4, 0.5),
+                RatioBudget(),
+                InflightBudget(),
+                CostBudget(),
+            ][script.budget],
             guard=script.guard,
         )
         policies: list[Policy] = [retry]
@@ -164,12 +164,12 @@ async def aending(made: Awaitable[Any]) -> str:
 
 
 def generators(r: Run) -> str:
-    outcome = run(r.stack._plan, r.call)
+    outcome = run(r.stack.plan, r.call)
     return str(outcome.value) if outcome.error is None else type(outcome.error).__name__
 
 
 async def agenerators(r: Run) -> str:
-    outcome = await arun(r.stack._plan, r.acall)
+    outcome = await arun(r.stack.plan, r.acall)
     return str(outcome.value) if outcome.error is None else type(outcome.error).__name__
 
 

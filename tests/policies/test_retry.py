@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -66,7 +67,14 @@ def test_one_attempt_means_no_retry() -> None:
 def test_no_attempt_limit_repeats_until_the_deadline() -> None:
     world = FakeWorld()
     fn = Flaky(10**9)
-    stack = retry(on=ConnectionError, attempts=None, backoff=Constant(1.0, jitter="none"), deadline_s=10.0, budget=None, world=world)
+    stack = retry(
+        on=ConnectionError,
+        attempts=None,
+        backoff=Constant(1.0, jitter="none"),
+        deadline_s=10.0,
+        budget=None,
+        world=world,
+    )
     with pytest.raises(ConnectionError):
         stack.call(fn)
     assert fn.calls == 10  # attempts at 0, 1 … 9; the one at 10 would start at the deadline
@@ -78,7 +86,9 @@ def test_a_slow_attempt_counts_against_the_deadline(takes_s: float, calls: int) 
     """The clock is read after the attempt: one call of 0.6 s under a deadline of 0.5 s is exactly one call."""
     world = FakeWorld()
     fn = Flaky(99, world=world, takes_s=takes_s)
-    stack = retry(on=ConnectionError, deadline_s=0.5, backoff=Constant(0.2, jitter="none"), world=world)
+    stack = retry(
+        on=ConnectionError, deadline_s=0.5, backoff=Constant(0.2, jitter="none"), world=world
+    )
     with pytest.raises(ConnectionError):
         stack.call(fn)
     assert fn.calls == calls
@@ -87,7 +97,9 @@ def test_a_slow_attempt_counts_against_the_deadline(takes_s: float, calls: int) 
 def test_no_sleep_is_begun_that_would_pass_the_deadline() -> None:
     world = FakeWorld()
     events: list[Event] = []
-    stack = retry(on=ConnectionError, deadline_s=3.5, backoff=STEPS, world=world, sink=events.append)
+    stack = retry(
+        on=ConnectionError, deadline_s=3.5, backoff=STEPS, world=world, sink=events.append
+    )
     with pytest.raises(ConnectionError):
         stack.call(Flaky(99))
     assert world.sleeps == [1.0, 2.0]
@@ -113,7 +125,9 @@ def test_a_nested_call_sees_the_outer_deadline(outer_deadline_s: float) -> None:
     world = FakeWorld()
     inner = Flaky(99)
     step = Constant(outer_deadline_s / 2.5, jitter="none")
-    nested = retry(on=OSError, attempts=9, deadline_s=1000.0, backoff=step, guard=False, world=world)(inner)
+    nested = retry(
+        on=OSError, attempts=9, deadline_s=1000.0, backoff=step, guard=False, world=world
+    )(inner)
     outer = retry(on=OSError, attempts=1, deadline_s=outer_deadline_s, world=world)
     with pytest.raises(ConnectionError):
         outer.call(lambda: nested())
@@ -123,15 +137,23 @@ def test_a_nested_call_sees_the_outer_deadline(outer_deadline_s: float) -> None:
 # --- amplification guard ---------------------------------------------------------------------------
 
 
+def call(fn: Any) -> Any:
+    return fn()
+
+
 def layers(depth: int, bottom: Any, world: FakeWorld, **settings: Any) -> Any:
-    fn = bottom
+    fn: Any = bottom
     for _ in range(depth):
-        stack = retry(on=ConnectionError, attempts=3, backoff=Constant(0.0), world=world, **settings)
-        fn = stack(lambda inner=fn: inner())
+        stack = retry(
+            on=ConnectionError, attempts=3, backoff=Constant(0.0), world=world, **settings
+        )
+        fn = stack(partial(call, fn))
     return fn
 
 
-@pytest.mark.parametrize("settings", [{}, {"deadline_s": 5.0}, {"timeout_s": 5.0}, {"deadline_s": None, "budget": None}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"deadline_s": 5.0}, {"timeout_s": 5.0}, {"deadline_s": None, "budget": None}]
+)
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_layers_do_not_multiply(depth: int, settings: dict[str, Any]) -> None:
     """Three layers of three attempts are three calls at the bottom, not 27."""
@@ -141,7 +163,9 @@ def test_layers_do_not_multiply(depth: int, settings: dict[str, Any]) -> None:
     assert bottom.calls == 3
 
 
-@pytest.mark.parametrize("settings", [{}, {"deadline_s": 5.0}, {"deadline_s": None, "budget": None}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"deadline_s": 5.0}, {"deadline_s": None, "budget": None}]
+)
 def test_layers_multiply_when_told_to(settings: dict[str, Any]) -> None:
     bottom = Flaky(10**6)
     with pytest.raises(ConnectionError):
@@ -213,7 +237,15 @@ def test_push_back_stop_and_exact_delay_with_a_new_series() -> None:
     hints = iter([Hint(), Hint(), Hint(delay_s=0.5, exact=True), Hint(), Hint(stop=True)])
     world = FakeWorld()
     events: list[Event] = []
-    stack = retry(on=OSError, attempts=None, deadline_s=60.0, backoff=STEPS, hint=lambda _: next(hints), world=world, sink=events.append)
+    stack = retry(
+        on=OSError,
+        attempts=None,
+        deadline_s=60.0,
+        backoff=STEPS,
+        hint=lambda _: next(hints),
+        world=world,
+        sink=events.append,
+    )
     with pytest.raises(ConnectionError):
         stack.call(Flaky(99))
     assert world.sleeps == [1.0, 2.0, 0.5, 1.0]
@@ -237,7 +269,9 @@ def test_an_empty_budget_ends_the_call_with_its_own_error() -> None:
 def test_a_refused_budget_can_still_pace_the_caller() -> None:
     """A caller in a loop must not spin when the tokens are gone."""
     world = FakeWorld()
-    policy = Retry(Classifier(OSError), backoff=STEPS, budget=CostBudget(capacity=0), paced_refusal=True)
+    policy = Retry(
+        Classifier(OSError), backoff=STEPS, budget=CostBudget(capacity=0), paced_refusal=True
+    )
     with pytest.raises(ConnectionError):
         Stack(policy, world=world).call(Flaky(99))
     assert world.sleeps == [1.0]
@@ -300,7 +334,13 @@ def test_the_token_budget_hears_of_final_failures() -> None:
             return index
         raise ConnectionError
 
-    stack = retry(on=OSError, attempts=4, backoff=Constant(0.0), budget=TokenBudget(10, 0.5), world=FakeWorld())
+    stack = retry(
+        on=OSError,
+        attempts=4,
+        backoff=Constant(0.0),
+        budget=TokenBudget(10, 0.5),
+        world=FakeWorld(),
+    )
     seen: list[tuple[str, int]] = []
     for _ in range(12):
         try:
@@ -319,7 +359,15 @@ def test_the_token_budget_hears_of_final_failures() -> None:
 FULL_DRAW = 1.0 - 2**-53
 
 
-def aws(statuses: list[int], *, attempts: int = 3, base_s: float = 0.05, advice_ms: float | None = None, long_poll: bool = False, budget: CostBudget | None = None) -> tuple[list[float], int]:
+def aws(
+    statuses: list[int],
+    *,
+    attempts: int = 3,
+    base_s: float = 0.05,
+    advice_ms: float | None = None,
+    long_poll: bool = False,
+    budget: CostBudget | None = None,
+) -> tuple[list[float], int]:
     """Waits and tokens left after one call that meets these statuses in turn (200 = success, 400 = throttled)."""
     world = FakeWorld(draws=iter(lambda: FULL_DRAW, None))
     budget = CostBudget(capacity=500) if budget is None else budget
@@ -329,7 +377,9 @@ def aws(statuses: list[int], *, attempts: int = 3, base_s: float = 0.05, advice_
         return None if advice_ms is None else Hint(delay_s=advice_ms / 1000, clamp_s=5.0)
 
     policy = Retry(
-        Classifier(None, on_result=lambda s: s != 200, throttled=lambda o: o.value == 400, hint=hint),
+        Classifier(
+            None, on_result=lambda s: s != 200, throttled=lambda o: o.value == 400, hint=hint
+        ),
         attempts=attempts,
         backoff=Exponential(base_s=base_s, cap_s=20.0),
         throttled_backoff=Exponential(base_s=1.0, cap_s=20.0),
@@ -367,7 +417,9 @@ def with_tokens(tokens: int) -> CostBudget:
         ([500], {"budget": with_tokens(0), "long_poll": True}, [0.05], 0),
     ],
 )
-def test_aws_v21_specification_cases(statuses: list[int], settings: dict[str, Any], waits: list[float], left: int) -> None:
+def test_aws_v21_specification_cases(
+    statuses: list[int], settings: dict[str, Any], waits: list[float], left: int
+) -> None:
     assert aws(statuses, **settings) == (waits, left)
 
 
@@ -405,7 +457,10 @@ def test_events_tell_the_story() -> None:
         ({"attempts": 0}, "Retry: attempts must be at least 1, got 0"),
         ({"attempts": True}, "must be a whole number"),
         ({"attempts": None, "deadline_s": None}, "would repeat for ever"),
-        ({"deadline_s": -1.0}, "Deadline: limit_s must be a finite number of seconds above 0, got -1.0"),
+        (
+            {"deadline_s": -1.0},
+            "Deadline: limit_s must be a finite number of seconds above 0, got -1.0",
+        ),
         ({"deadline_s": float("nan")}, "limit_s must be a finite"),
         ({"timeout_s": "2"}, "limit_s must be a number of seconds, got '2'"),
     ],

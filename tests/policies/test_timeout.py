@@ -52,7 +52,14 @@ def test_each_attempt_has_its_own_limit_and_the_deadline_cuts_the_last() -> None
             started.append(world.now())
             await asyncio.sleep(100)
 
-        stack = retry(on=TimeoutError, attempts=9, timeout_s=2.0, deadline_s=5.0, backoff=Constant(0.5, jitter="none"), world=world)
+        stack = retry(
+            on=TimeoutError,
+            attempts=9,
+            timeout_s=2.0,
+            deadline_s=5.0,
+            backoff=Constant(0.5, jitter="none"),
+            world=world,
+        )
         with pytest.raises(AttemptTimeout):
             await stack.acall(slow)
         return [*started, world.now()]
@@ -157,7 +164,9 @@ def test_a_hard_limit_leaves_the_thread_behind_and_names_it() -> None:
         release.wait()
         ended.append(threading.current_thread().name)
 
-    with pytest.raises(AttemptTimeout, match=r"Thread seawall-timeout-\d+ goes on running") as caught:
+    with pytest.raises(
+        AttemptTimeout, match=r"Thread seawall-timeout-\d+ goes on running"
+    ) as caught:
         Stack(Timeout(2.0, hard=True), world=world, sink=events.append).call(stuck)
     assert ended == []
     assert [e.limit_s for e in events if isinstance(e, TimedOut)] == [2.0]
@@ -198,7 +207,9 @@ def test_what_was_left_behind_begins_nothing_new() -> None:
             over.set()
 
     with pytest.warns(UserWarning, match="Timeout outside Retry"):
-        stack = Stack(Timeout(2.0, hard=True), *retry(on=OSError).policies[1:], world=world, sink=report)
+        stack = Stack(
+            Timeout(2.0, hard=True), *retry(on=OSError).policies[1:], world=world, sink=report
+        )
     with pytest.raises(AttemptTimeout):
         stack.call(stuck)
     release.set()

@@ -71,9 +71,7 @@ class Attempts:
         self._started = True
         return self._enter(None)
 
-    def _next_attempt(
-        self, final: list[Outcome | None], stop: type[Exception]
-    ) -> BlockAttempt:
+    def _next_attempt(self, final: list[Outcome | None], stop: type[Exception]) -> BlockAttempt:
         if isinstance(self._effect, Attempt):
             self._open = BlockAttempt(self, self._effect.scope)
             return self._open

@@ -10,6 +10,7 @@ is published by context (docs/decisions/0002-first-attempt.md).
 from __future__ import annotations
 
 import sys
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from seawall.scope import CURRENT, Scope, published
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     from seawall.plan import Plan
 
-#: ids of the code of the wrappers that make first attempts unpublished (hashing a code object is slow); it lives as long as
-#: its module. Each wrapper has the names `started_at` and `plan`.
-FIRST_ATTEMPTS: set[int] = set()
+#: code of the wrappers (sync bare and counted, async bare and counted) that make first attempts unpublished; each has the names
+#: `started_at` and `plan`. Four names, compared by identity: hashing a code object is slow, and this runs for every frame.
+FIRST_ATTEMPTS: list[CodeType] = []
 
 
 def enclosing(skip: int = 0) -> Scope | None:
@@ -31,12 +32,15 @@ def enclosing(skip: int = 0) -> Scope | None:
         if scope is not None:
             return scope
     try:
-        frame: FrameType | None = sys._getframe(skip + 1)
+        frame: FrameType | None = sys._getframe(skip + 1)  # pyright: ignore[reportPrivateUsage]
     except ValueError:  # the stack is not that deep
         return None
-    marks = FIRST_ATTEMPTS
+    if not FIRST_ATTEMPTS:
+        return None
+    bare, counted, abare, acounted = FIRST_ATTEMPTS
     while frame is not None:
-        if id(frame.f_code) in marks:
+        code = frame.f_code
+        if code is counted or code is acounted or code is bare or code is abare:
             found: dict[str, Any] = frame.f_locals
             started_at: float | None = found.get("started_at")
             if started_at is not None:  # else it is not making a first attempt

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from seawall.drivers.enclosing import enclosing
-from seawall.plan import Plan
 from seawall.effects import Attempt, Sleep, Steps, Within
 from seawall.outcome import NOTHING, Outcome
+from seawall.plan import Plan
 from seawall.scope import CURRENT, Scope, nested, published
 from seawall.world import World
 

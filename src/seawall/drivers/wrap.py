@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine
 from functools import partial
-from typing import Any
+from types import CodeType
+from typing import Any, cast
 
 from seawall.callables import Fn, name_of
 from seawall.drivers.aio import arun
-from seawall.drivers.direct import adirect, arest, direct, rest
-from seawall.drivers.enclosing import FIRST_ATTEMPTS
+from seawall.drivers.direct import adirect, arepeat, direct, repeat
+from seawall.drivers.enclosing import FIRST_ATTEMPTS, enclosing
+from seawall.drivers.sync import run
 from seawall.outcome import Outcome
 from seawall.plan import Plan
-from seawall.policies.retry import Retry
-from seawall.drivers.sync import run
+from seawall.policies.retry import Retry, Series
 from seawall.scope import CURRENT
 
 
@@ -39,7 +40,7 @@ def awrap(plan: Plan, fn: Fn) -> Fn:
 
 
 def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
-    plain: type = int
+    plain: type[object] = int
 
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal plain
@@ -48,14 +49,23 @@ def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             value = fn(*args, **kwargs)
         except Exception as caught:
             caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-            outcome = Outcome(error=caught)
+            outcome = Outcome(None, caught)
         else:
             if type(value) is not plain:
                 if hasattr(value, "__await__"):
                     return adopt(plan, fn, args, kwargs, value)
-                plain = type(value)
+                plain = cast("type[object]", type(value))
             return value
-        outcome = rest(plan, retry, started_at, outcome, fn, args, kwargs)
+        outer = enclosing(1)
+        series = Series(
+            retry,
+            plan.world,
+            started_at,
+            started_at + plan.limit_s,
+            None,
+            None if outer is None else outer.itself,
+        )
+        outcome = repeat(series, outcome, fn, args, kwargs)
         if outcome.error is None:
             return outcome.value
         try:
@@ -63,12 +73,11 @@ def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
         finally:
             del outcome
 
-    FIRST_ATTEMPTS.add(id(call.__code__))
     return call
 
 
 def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
-    plain: type = int
+    plain: type[object] = int
     budget, now, current = plan.budget, plan.world.now, CURRENT.get
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -79,16 +88,25 @@ def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
                 value = fn(*args, **kwargs)
             except Exception as caught:
                 caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-                outcome = Outcome(error=caught)
+                outcome = Outcome(None, caught)
             else:
                 if type(value) is not plain:
                     if hasattr(value, "__await__"):
                         return adopt(plan, fn, args, kwargs, value)
-                    plain = type(value)
+                    plain = cast("type[object]", type(value))
                 if not budget.idle:
                     budget.succeed(started_at, 0.0)
                 return value
-            outcome = rest(plan, retry, started_at, outcome, fn, args, kwargs)
+            outer = enclosing(1)
+            series = Series(
+                retry,
+                plan.world,
+                started_at,
+                started_at + plan.limit_s,
+                None,
+                None if outer is None else outer.itself,
+            )
+            outcome = repeat(series, outcome, fn, args, kwargs)
         else:
             outcome = direct(plan, retry, fn, args, kwargs)
         if outcome.error is None:
@@ -98,7 +116,6 @@ def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
         finally:
             del outcome
 
-    FIRST_ATTEMPTS.add(id(call.__code__))
     return call
 
 
@@ -149,8 +166,17 @@ def _abare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             return await fn(*args, **kwargs)
         except Exception as caught:
             caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-            outcome = Outcome(error=caught)
-        outcome = await arest(plan, retry, started_at, outcome, fn, args, kwargs)
+            outcome = Outcome(None, caught)
+        outer = enclosing(1)
+        series = Series(
+            retry,
+            plan.world,
+            started_at,
+            started_at + plan.limit_s,
+            None,
+            None if outer is None else outer.itself,
+        )
+        outcome = await arepeat(series, outcome, fn, args, kwargs)
         if outcome.error is None:
             return outcome.value
         try:
@@ -158,7 +184,6 @@ def _abare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
         finally:
             del outcome
 
-    FIRST_ATTEMPTS.add(id(call.__code__))
     return call
 
 
@@ -172,12 +197,21 @@ def _acounted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
                 value = await fn(*args, **kwargs)
             except Exception as caught:
                 caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-                outcome = Outcome(error=caught)
+                outcome = Outcome(None, caught)
             else:
                 if not budget.idle:
                     budget.succeed(started_at, 0.0)
                 return value
-            outcome = await arest(plan, retry, started_at, outcome, fn, args, kwargs)
+            outer = enclosing(1)
+            series = Series(
+                retry,
+                plan.world,
+                started_at,
+                started_at + plan.limit_s,
+                None,
+                None if outer is None else outer.itself,
+            )
+            outcome = await arepeat(series, outcome, fn, args, kwargs)
         else:
             outcome = await adirect(plan, retry, fn, args, kwargs)
         if outcome.error is None:
@@ -187,7 +221,6 @@ def _acounted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
         finally:
             del outcome
 
-    FIRST_ATTEMPTS.add(id(call.__code__))
     return call
 
 
@@ -226,4 +259,12 @@ def adopt(
     async def attempt() -> Any:
         return await (waiting.pop() if waiting else fn(*args, **kwargs))
 
-    return awrap(plan, attempt)()
+    return cast("Coroutine[Any, Any, Any]", awrap(plan, attempt)())
+
+
+FIRST_ATTEMPTS.extend(
+    code
+    for make in (_bare, _counted, _abare, _acounted)
+    for code in make.__code__.co_consts
+    if isinstance(code, CodeType)
+)

@@ -60,7 +60,10 @@ class Retry(Policy):
         if self.attempts is not None:
             at_least("Retry", "attempts", self.attempts, 1)
         positive_s("Retry", "hint_cap_s", self.hint_cap_s)
-        self.__dict__["most"] = inf if self.attempts is None else self.attempts
+        known = self.__dict__  # not fields: worked out once
+        known["most"] = inf if self.attempts is None else self.attempts
+        known["repeats"] = self.attempts != 1
+        known["start"] = self.backoff.start
 
     if TYPE_CHECKING:
 
@@ -69,18 +72,30 @@ class Retry(Policy):
             """`attempts` as a number."""
             ...
 
+        @property
+        def repeats(self) -> bool:
+            """May there be a second attempt at all?"""
+            ...
+
+        @property
+        def start(self) -> float:
+            """The backoff's memory before the first retry."""
+            ...
+
     def run(self, inner: Flow, world: World, scope: Scope) -> Steps:
         now = world.now()
         if now >= scope.deadline_at:
             return Outcome(error=passed("Retry", now - scope.deadline_at))
         if self.guard and scope.retrying:
             return (yield from inner(world, scope))
-        series = Series(self, world, scope.deadline_at, scope.find)
+        series = Series(
+            self, world, scope.started_at, scope.deadline_at, scope.root or scope, scope.find
+        )
         if self.budget.counts_calls:
             self.budget.begin(now)
         try:
             while True:
-                outcome = yield from inner(world, scope.attempting(series.number, self.repeats))
+                outcome = yield from inner(world, series)
                 delay_s = series.after(outcome)
                 if series.paused_s > 0.0:
                     yield Sleep(series.paused_s)
@@ -90,61 +105,62 @@ class Retry(Policy):
         finally:
             series.end()
 
-    @property
-    def repeats(self) -> bool:
-        """May there be a second attempt at all?"""
-        return self.attempts != 1
 
+class Series(Scope):
+    """The attempts of one call under one `Retry`: their scope, and what to do after each outcome.
 
-class Series:
-    """The attempts of one call under one `Retry`: what to do after each outcome. Used by the generator above and by the driver
-    that runs a stack of nothing but `Retry` without generators (`drivers.direct`)."""
+    Used by the generator above and by the driver that runs a stack of nothing but `Retry` without generators (`drivers.direct`).
+    """
 
-    __slots__ = (
-        "charge",
-        "deadline_at",
-        "find",
-        "granted",
-        "memory",
-        "number",
-        "paused_s",
-        "policy",
-        "step",
-        "world",
-    )
+    __slots__ = ("charge", "granted", "memory", "paused_s", "policy", "step")
 
     def __init__(
         self,
         policy: Retry,
         world: World,
+        started_at: float,
         deadline_at: float,
+        root: Scope | None,
         find: Callable[[], Scope | None] | None,
     ) -> None:
-        self.policy = policy
         self.world = world
+        self.started_at = started_at
         self.deadline_at = deadline_at
+        self.attempt = 1
+        self.retrying = policy.repeats
+        self.root = root
         self.find = find  # looks for a call around this one; asked once, after the first failure
-        self.number = 1  # of the attempt under way
-        self.step = 1  # of the backoff series, which an exact hint starts anew
-        self.memory = policy.backoff.start
+        self.closed = False
+        self.policy = policy
+        self.step = 1  # of the backoff, whose series an exact hint starts anew
+        self.memory = policy.start
         self.charge = 0.0  # what the budget took for the last retry
         self.granted = False  # a budget that counts calls must be told when that retry is over
         self.paused_s = 0.0  # to be slept although the call ends (`Retry.paced_refusal`)
 
-    def after(self, outcome: Outcome) -> float | None:
+    def after(self, outcome: Outcome) -> float | None:  # noqa: PLR0912 - the usual failure is written out, see below
         """Seconds to wait before the next attempt; None: the outcome is final."""
         policy, world = self.policy, self.world
         now = world.now()
         if self.granted:
             self.granted = False
             policy.budget.release(now)
-        verdict = policy.on.judge(outcome)
-        if verdict.ok:
-            self.succeeded(now)
-            return None
+        on, error = policy.on, outcome.error
+        if (
+            type(error) in on.plain
+            and error is not None
+            and not error.__dict__
+            and error.__cause__ is None
+        ):
+            verdict = RETRY  # seen before, and nothing on it that could say otherwise
+        else:
+            verdict = on.judge(outcome)
+            if verdict.ok:
+                self.succeeded(now)
+                return None
         reason: StopReason | None
         delay_s: float | None
-        if verdict is RETRY and self.find is None and self.number < policy.most:
+        if verdict is RETRY and self.find is None and self.attempt < policy.most:
             reason = None  # nothing more to ask: the usual failure takes the short way
             delay_s, self.memory = policy.backoff.step(self.step, self.memory, world.random())
             self.step += 1
@@ -160,17 +176,17 @@ class Series:
                 spent = policy.budget.withdraw(now, verdict.throttled)
                 if spent is not None:
                     if world.emit is not None:
-                        world.emit(RetryScheduled(now, self.number, delay_s, outcome.error))
+                        world.emit(RetryScheduled(now, self.attempt, delay_s, outcome.error))
                     self.charge = spent
                     self.granted = policy.budget.counts_calls
-                    self.number += 1
+                    self.attempt += 1
                     return delay_s
                 reason = "budget"
                 self.paused_s = delay_s if policy.paced_refusal else 0.0
         if verdict.retry and reason not in ("budget", "nested"):
             policy.budget.fail(now, verdict.throttled)
         if world.emit is not None:
-            world.emit(GaveUp(now, self.number, reason, outcome.error, verdict.hint.delay_s))
+            world.emit(GaveUp(now, self.attempt, reason, outcome.error, verdict.hint.delay_s))
         return None
 
     def succeeded(self, now: float) -> None:
@@ -179,8 +195,8 @@ class Series:
             self.granted = False
             self.policy.budget.release(now)
         self.policy.budget.succeed(now, self.charge)
-        if self.number > 1 and self.world.emit is not None:
-            self.world.emit(Recovered(now, self.number))
+        if self.attempt > 1 and self.world.emit is not None:
+            self.world.emit(Recovered(now, self.attempt))
 
     def end(self) -> None:
         """The call is over, in whatever way: give back what the budget may hold."""
@@ -198,7 +214,7 @@ class Series:
             return "do not retry" if verdict.forbidden else "not retryable"
         if verdict.hint.stop:
             return "server said stop"
-        if self.number >= policy.most:
+        if self.attempt >= policy.most:
             return "attempts"
         if self.find is not None:
             outer, self.find = self.find(), None

@@ -48,7 +48,7 @@ class CostBudget(Budget):
             if cost > self.tokens:
                 return None
             self.tokens -= cost
-            self.idle = cost == 0 and self.idle
+            self.idle = False
         return cost
 
     def balance(self, now: float) -> float:

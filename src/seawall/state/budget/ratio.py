@@ -21,7 +21,18 @@ class RatioBudget(Budget):
     instead (a ratio of 0.3 is then 1/3): `RatioBudget.tower(...)`.
     """
 
-    __slots__ = ("_at", "_deposit", "_live", "_price", "_reserve", "_slot", "_stored", "min_per_s", "ratio", "ttl_s")
+    __slots__ = (
+        "_at",
+        "_deposit",
+        "_live",
+        "_price",
+        "_reserve",
+        "_slot",
+        "_stored",
+        "min_per_s",
+        "ratio",
+        "ttl_s",
+    )
 
     counts_calls: ClassVar[bool] = True
 
