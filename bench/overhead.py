@@ -37,7 +37,7 @@ def failing_once() -> Fn:
         nonlocal failed
         failed = not failed
         if failed:
-            raise ValueError
+            raise ValueError("no")
         return 1
 
     return flaky
