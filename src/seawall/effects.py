@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-
 from seawall.outcome import Outcome
 from seawall.scope import Scope
 from seawall.world import World
+
+TYPE_CHECKING = False  # the name that type checkers take for true; importing `typing` costs 9 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from typing import Union
+
+    Effect = Union["Attempt", "Sleep", "Within"]  # noqa: UP007 - the names come later
+    Steps = Generator[Effect, Outcome, Outcome]
+    Flow = Callable[[World, Scope], Steps]
+else:  # annotations are never evaluated
+    Effect = Steps = Flow = object
 
 
 class Attempt:
@@ -43,11 +52,6 @@ class Within:
         self.steps = steps
         self.expired = expired
         self.hard = hard
-
-
-Effect = Attempt | Sleep | Within
-Steps = Generator[Effect, Outcome, Outcome]
-Flow = Callable[[World, Scope], Steps]
 
 
 def attempt_once(_world: World, scope: Scope) -> Steps:

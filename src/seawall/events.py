@@ -5,20 +5,24 @@ Never the user's arguments or results; an error only as the exception object its
 
 from __future__ import annotations
 
-from typing import Literal
-
 from seawall.record import Record
 
-StopReason = Literal[
-    "not retryable",
-    "attempts",
-    "deadline",
-    "budget",
-    "nested",
-    "do not retry",
-    "server said stop",
-    "hint too long",
-]
+TYPE_CHECKING = False  # the name that type checkers take for true; importing `typing` costs 9 ms
+if TYPE_CHECKING:
+    from typing import Literal
+
+    StopReason = Literal[
+        "not retryable",
+        "attempts",
+        "deadline",
+        "budget",
+        "nested",
+        "do not retry",
+        "server said stop",
+        "hint too long",
+    ]
+else:  # annotations are never evaluated
+    StopReason = str
 
 
 class Event(Record):

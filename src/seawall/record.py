@@ -7,7 +7,14 @@ repr, pickling and a `__post_init__` for validation. Type checkers see a frozen 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, dataclass_transform
+TYPE_CHECKING = False  # the name that type checkers take for true; importing `typing` costs 9 ms
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> object:
+        """What `typing` has: a mark for type checkers."""
+        return lambda cls: cls
 
 
 @dataclass_transform(frozen_default=True)

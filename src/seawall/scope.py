@@ -6,11 +6,14 @@ closed, and is bound by nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextvars import ContextVar
 from math import inf
 
 from seawall.world import World
+
+TYPE_CHECKING = False  # the name that type checkers take for true; importing `typing` costs 9 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Scope:

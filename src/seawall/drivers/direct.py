@@ -11,70 +11,86 @@ from typing import Any
 
 from seawall.callables import Fn
 from seawall.drivers.enclosing import enclosing
-from seawall.outcome import NOTHING, Outcome
 from seawall.plan import Plan
 from seawall.policies.deadline import passed
 from seawall.policies.retry import Retry, Series
 from seawall.scope import CURRENT, Scope, published
 
 
-def direct(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> Outcome:
+def direct(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> Any:
     """One whole call, from its first attempt on, with everything published."""
     scope = begin(plan, retry)
     if scope.started_at >= scope.deadline_at:
-        return Outcome(error=passed("Retry", scope.started_at - scope.deadline_at))
-    outcome = NOTHING
+        raise passed("Retry", scope.started_at - scope.deadline_at)
+    value = error = None
     token = CURRENT.set(scope)
     try:
-        outcome = Outcome(fn(*args, **kwargs))
+        value = fn(*args, **kwargs)
     except Exception as caught:
         caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-        outcome = Outcome(None, caught)
+        error = caught
+    except BaseException:
+        scope.closed = True
+        raise
     finally:
         CURRENT.reset(token)
-        if outcome is NOTHING:
-            scope.closed = True
     try:
-        if not isinstance(scope, Series):
-            scope.closed = True
-            return outcome
-        if outcome.error is None and retry.on.on_result is None:
-            scope.closed = True
-            if not retry.budget.idle:
-                retry.budget.succeed(scope.started_at, 0.0)
-            return outcome
-        return repeat(scope, outcome, fn, args, kwargs)
+        errors_only = retry.on.on_result is None
+        if isinstance(scope, Series) and (error is not None or not errors_only):
+            try:
+                return repeat(scope, error, value, errors_only, fn, args, kwargs)
+            except Exception as final:
+                shorten(final)
+                raise
+        scope.closed = True
+        if error is not None:
+            raise error
+        if isinstance(scope, Series) and not retry.budget.idle:
+            retry.budget.succeed(scope.started_at, 0.0)
+        return value
     finally:
-        del outcome
+        del error
 
 
-def repeat(series: Series, outcome: Outcome, fn: Fn, args: Any, kwargs: Any) -> Outcome:
-    """The attempts after the first, whose outcome is given; the same object takes the outcomes of all."""
+def repeat(
+    series: Series,
+    error: Exception | None,
+    value: Any,
+    errors_only: bool,
+    fn: Fn,
+    args: Any,
+    kwargs: Any,
+) -> Any:
+    """The attempts after the first, whose end is given. Returns or raises what the last one does.
+
+    `errors_only`: a returned value is a success and needs no judgement.
+    """
     world = series.world
-    errors_only = series.policy.on.on_result is None
     token = None
     try:
         while True:
-            delay_s = series.after(outcome)
+            delay_s = series.after(error, value)
             if series.paused_s > 0.0:
                 world.sleep(series.paused_s)
             if delay_s is None:
-                return outcome
+                if error is not None:
+                    raise error
+                return value
             if delay_s > 0.0:
                 world.sleep(delay_s)
             token = token or CURRENT.set(series)
             try:
-                outcome.value = fn(*args, **kwargs)
-                outcome.error = None
+                value = fn(*args, **kwargs)
             except Exception as caught:
                 caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-                outcome.error = caught
+                error = caught
             else:
                 if errors_only:
                     series.succeeded(world.now())
-                    return outcome
+                    return value
+                error = None
     finally:
-        del outcome
+        del error
         series.closed = True
         if token is not None:
             CURRENT.reset(token)
@@ -82,67 +98,88 @@ def repeat(series: Series, outcome: Outcome, fn: Fn, args: Any, kwargs: Any) -> 
             series.end()
 
 
-async def adirect(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> Outcome:
+async def adirect(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> Any:
     """`direct` for coroutines."""
     scope = begin(plan, retry)
     if scope.started_at >= scope.deadline_at:
-        return Outcome(error=passed("Retry", scope.started_at - scope.deadline_at))
-    outcome = NOTHING
+        raise passed("Retry", scope.started_at - scope.deadline_at)
+    value = error = None
     token = CURRENT.set(scope)
     try:
-        outcome = Outcome(await fn(*args, **kwargs))
+        value = await fn(*args, **kwargs)
     except Exception as caught:
         caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-        outcome = Outcome(None, caught)
+        error = caught
+    except BaseException:
+        scope.closed = True
+        raise
     finally:
         CURRENT.reset(token)
-        if outcome is NOTHING:
-            scope.closed = True
     try:
-        if not isinstance(scope, Series):
-            scope.closed = True
-            return outcome
-        if outcome.error is None and retry.on.on_result is None:
-            scope.closed = True
-            if not retry.budget.idle:
-                retry.budget.succeed(scope.started_at, 0.0)
-            return outcome
-        return await arepeat(scope, outcome, fn, args, kwargs)
+        errors_only = retry.on.on_result is None
+        if isinstance(scope, Series) and (error is not None or not errors_only):
+            try:
+                return await arepeat(scope, error, value, errors_only, fn, args, kwargs)
+            except Exception as final:
+                shorten(final)
+                raise
+        scope.closed = True
+        if error is not None:
+            raise error
+        if isinstance(scope, Series) and not retry.budget.idle:
+            retry.budget.succeed(scope.started_at, 0.0)
+        return value
     finally:
-        del outcome
+        del error
 
 
-async def arepeat(series: Series, outcome: Outcome, fn: Fn, args: Any, kwargs: Any) -> Outcome:
-    """`repeat` for coroutines; a wait of 0 s still lets other tasks run."""
+async def arepeat(
+    series: Series,
+    error: Exception | None,
+    value: Any,
+    errors_only: bool,
+    fn: Fn,
+    args: Any,
+    kwargs: Any,
+) -> Any:
+    """`repeat` for coroutines; the first wait of 0 s is none, any further one lets other tasks run."""
     world = series.world
-    errors_only = series.policy.on.on_result is None
     token = None
     try:
         while True:
-            delay_s = series.after(outcome)
+            delay_s = series.after(error, value)
             if series.paused_s > 0.0:
                 await world.asleep(series.paused_s)
             if delay_s is None:
-                return outcome
-            await world.asleep(delay_s)
+                if error is not None:
+                    raise error
+                return value
+            if delay_s > 0.0 or series.attempt > 2:
+                await world.asleep(delay_s)
             token = token or CURRENT.set(series)
             try:
-                outcome.value = await fn(*args, **kwargs)
-                outcome.error = None
+                value = await fn(*args, **kwargs)
             except Exception as caught:
                 caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-                outcome.error = caught
+                error = caught
             else:
                 if errors_only:
                     series.succeeded(world.now())
-                    return outcome
+                    return value
+                error = None
     finally:
-        del outcome
+        del error
         series.closed = True
         if token is not None:
             CURRENT.reset(token)
         if series.granted:
             series.end()
+
+
+def shorten(error: Exception) -> None:
+    """Take the frames of `direct` and `repeat` off its traceback; raising it again puts one of them back."""
+    for _ in range(2):
+        error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
 
 
 def begin(plan: Plan, retry: Retry) -> Scope:

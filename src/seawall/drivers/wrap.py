@@ -17,10 +17,9 @@ from seawall.drivers.aio import arun
 from seawall.drivers.direct import adirect, arepeat, direct, repeat
 from seawall.drivers.enclosing import FIRST_ATTEMPTS, enclosing
 from seawall.drivers.sync import run
-from seawall.outcome import Outcome
 from seawall.plan import Plan
 from seawall.policies.retry import Retry, Series
-from seawall.scope import CURRENT
+from seawall.scope import CURRENT, Scope
 
 
 def wrap(plan: Plan, fn: Fn) -> Fn:
@@ -39,6 +38,18 @@ def awrap(plan: Plan, fn: Fn) -> Fn:
     return kinds[plan.kind](plan, plan.retry, fn)
 
 
+def series_of(plan: Plan, retry: Retry, started_at: float, outer: Scope | None) -> Series:
+    """The series of a call whose first attempt was made unpublished, with the call found around it."""
+    return Series(
+        retry,
+        plan.world,
+        started_at,
+        started_at + plan.limit_s,
+        None,
+        None if outer is None else outer.itself,
+    )
+
+
 def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     plain: type[object] = int
 
@@ -49,29 +60,25 @@ def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             value = fn(*args, **kwargs)
         except Exception as caught:
             caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-            outcome = Outcome(None, caught)
+            error = caught
         else:
             if type(value) is not plain:
                 if hasattr(value, "__await__"):
                     return adopt(plan, fn, args, kwargs, value)
                 plain = cast("type[object]", type(value))
             return value
-        outer = enclosing(1)
-        series = Series(
-            retry,
-            plan.world,
-            started_at,
-            started_at + plan.limit_s,
-            None,
-            None if outer is None else outer.itself,
-        )
-        outcome = repeat(series, outcome, fn, args, kwargs)
-        if outcome.error is None:
-            return outcome.value
         try:
-            raise outcome.error
+            return repeat(
+                series_of(plan, retry, started_at, enclosing(1)),
+                error,
+                None,
+                True,
+                fn,
+                args,
+                kwargs,
+            )
         finally:
-            del outcome
+            del error
 
     return call
 
@@ -82,54 +89,44 @@ def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal plain
-        if current() is None:
-            started_at = now()
-            try:
-                value = fn(*args, **kwargs)
-            except Exception as caught:
-                caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-                outcome = Outcome(None, caught)
-            else:
-                if type(value) is not plain:
-                    if hasattr(value, "__await__"):
-                        return adopt(plan, fn, args, kwargs, value)
-                    plain = cast("type[object]", type(value))
-                if not budget.idle:
-                    budget.succeed(started_at, 0.0)
-                return value
-            outer = enclosing(1)
-            series = Series(
-                retry,
-                plan.world,
-                started_at,
-                started_at + plan.limit_s,
-                None,
-                None if outer is None else outer.itself,
-            )
-            outcome = repeat(series, outcome, fn, args, kwargs)
-        else:
-            outcome = direct(plan, retry, fn, args, kwargs)
-        if outcome.error is None:
-            return outcome.value
+        if current() is not None:
+            return direct(plan, retry, fn, args, kwargs)
+        started_at = now()
         try:
-            raise outcome.error
+            value = fn(*args, **kwargs)
+        except Exception as caught:
+            caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
+            error = caught
+        else:
+            if type(value) is not plain:
+                if hasattr(value, "__await__"):
+                    return adopt(plan, fn, args, kwargs, value)
+                plain = cast("type[object]", type(value))
+            if not budget.idle:
+                budget.succeed(started_at, 0.0)
+            return value
+        try:
+            return repeat(
+                series_of(plan, retry, started_at, enclosing(1)),
+                error,
+                None,
+                True,
+                fn,
+                args,
+                kwargs,
+            )
         finally:
-            del outcome
+            del error
 
     return call
 
 
 def _published(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     def call(*args: Any, **kwargs: Any) -> Any:
-        outcome = direct(plan, retry, fn, args, kwargs)
-        if outcome.error is None:
-            if hasattr(outcome.value, "__await__"):
-                raise _refused(fn, outcome.value)
-            return outcome.value
-        try:
-            raise outcome.error
-        finally:
-            del outcome
+        value = direct(plan, retry, fn, args, kwargs)
+        if hasattr(value, "__await__"):
+            raise _refused(fn, value)
+        return value
 
     return call
 
@@ -166,23 +163,19 @@ def _abare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             return await fn(*args, **kwargs)
         except Exception as caught:
             caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-            outcome = Outcome(None, caught)
-        outer = enclosing(1)
-        series = Series(
-            retry,
-            plan.world,
-            started_at,
-            started_at + plan.limit_s,
-            None,
-            None if outer is None else outer.itself,
-        )
-        outcome = await arepeat(series, outcome, fn, args, kwargs)
-        if outcome.error is None:
-            return outcome.value
+            error = caught
         try:
-            raise outcome.error
+            return await arepeat(
+                series_of(plan, retry, started_at, enclosing(1)),
+                error,
+                None,
+                True,
+                fn,
+                args,
+                kwargs,
+            )
         finally:
-            del outcome
+            del error
 
     return call
 
@@ -191,48 +184,37 @@ def _acounted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     budget, now, current = plan.budget, plan.world.now, CURRENT.get
 
     async def call(*args: Any, **kwargs: Any) -> Any:
-        if current() is None:
-            started_at = now()
-            try:
-                value = await fn(*args, **kwargs)
-            except Exception as caught:
-                caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-                outcome = Outcome(None, caught)
-            else:
-                if not budget.idle:
-                    budget.succeed(started_at, 0.0)
-                return value
-            outer = enclosing(1)
-            series = Series(
-                retry,
-                plan.world,
-                started_at,
-                started_at + plan.limit_s,
-                None,
-                None if outer is None else outer.itself,
-            )
-            outcome = await arepeat(series, outcome, fn, args, kwargs)
-        else:
-            outcome = await adirect(plan, retry, fn, args, kwargs)
-        if outcome.error is None:
-            return outcome.value
+        if current() is not None:
+            return await adirect(plan, retry, fn, args, kwargs)
+        started_at = now()
         try:
-            raise outcome.error
+            value = await fn(*args, **kwargs)
+        except Exception as caught:
+            caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
+            error = caught
+        else:
+            if not budget.idle:
+                budget.succeed(started_at, 0.0)
+            return value
+        try:
+            return await arepeat(
+                series_of(plan, retry, started_at, enclosing(1)),
+                error,
+                None,
+                True,
+                fn,
+                args,
+                kwargs,
+            )
         finally:
-            del outcome
+            del error
 
     return call
 
 
 def _apublished(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     async def call(*args: Any, **kwargs: Any) -> Any:
-        outcome = await adirect(plan, retry, fn, args, kwargs)
-        if outcome.error is None:
-            return outcome.value
-        try:
-            raise outcome.error
-        finally:
-            del outcome
+        return await adirect(plan, retry, fn, args, kwargs)
 
     return call
 
