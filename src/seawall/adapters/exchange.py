@@ -1,0 +1,162 @@
+"""What all HTTP adapters share: which answers and errors are repeated, with which key, and what the wire is told.
+
+An adapter knows its client; this file knows HTTP. Two stacks with one budget serve one client: one for requests that may be
+made twice, one for those that may not and are repeated only when nothing can have been executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from hashlib import blake2b
+from typing import Any
+
+from seawall.backoff import Backoff
+from seawall.classify import Classifier
+from seawall.drivers.enclosing import enclosing
+from seawall.hint import Hint
+from seawall.http_rules import may_repeat, read_hint, rule_for
+from seawall.idempotency import issue_key
+from seawall.outcome import Outcome
+from seawall.plan import DEFAULT_DEADLINE_S
+from seawall.policies.retry import DEFAULT_BACKOFF
+from seawall.propagation import outgoing
+from seawall.record import Record
+from seawall.retrying import retry
+from seawall.stack import Stack
+from seawall.state.budget import UNLIMITED, Budget, CostBudget
+from seawall.world import REAL, Sink, World
+
+Pairs = Iterable[tuple[str, str]]
+
+
+class Client(Record):
+    """How to read what one HTTP client library returns and raises.
+
+    * `status`, `headers`: of a response. * `not_sent`: errors that prove that no server has seen the request.
+    * `transport`: errors of the connection, `not_sent` among them, after which the request may have been executed.
+    """
+
+    status: Callable[[Any], int]
+    headers: Callable[[Any], Pairs]
+    not_sent: tuple[type[Exception], ...]
+    transport: tuple[type[Exception], ...]
+
+
+class Settings(Record):
+    """The settings that all HTTP adapters take; the defaults are those of `seawall.retry`.
+
+    * `attempts`, `backoff`, `deadline_s`, `guard`, `sink`, `world`: as for `seawall.retry`.
+    * `timeout_s`: limit on each attempt, handed to the client's sockets as the smaller of this and the time left. Default None: the
+      client's own timeout, cut to the time left.
+    * `budget`: shared by all requests. Default: a `CostBudget` of its own; `UNLIMITED` for none.
+    * `issue_keys`: give requests with a non-idempotent method an `Idempotency-Key`, one for each logical call, and repeat them. Only
+      for servers that honour it: a key that nobody reads makes no request safe. Default False.
+    * `tell_attempts`: send `Seawall-Attempt` and `Seawall-Timeout-Ms` with every attempt. Default False.
+    """
+
+    attempts: int | None = 5
+    backoff: Backoff = DEFAULT_BACKOFF
+    deadline_s: float | None = DEFAULT_DEADLINE_S
+    timeout_s: float | None = None
+    budget: Budget | None = None
+    guard: bool = True
+    issue_keys: bool = False
+    tell_attempts: bool = False
+    sink: Sink | None = None
+    world: World = REAL
+
+
+class Exchange:
+    """The stacks of one client, and what to put into its requests."""
+
+    def __init__(self, client: Client, settings: Settings) -> None:
+        self.settings = settings
+        budget = CostBudget() if settings.budget is None else settings.budget
+        self._repeatable = _stack(client, settings, budget, repeatable=True)
+        self._once = _stack(client, settings, budget, repeatable=False)
+
+    def stack(self, *, repeatable: bool) -> Stack:
+        """The stack for a request that may be made twice, or for one that may not."""
+        return self._repeatable if repeatable else self._once
+
+    def headers(self) -> list[tuple[str, str]]:
+        """What to add to the attempt that is being made; ask inside the attempt."""
+        scope = enclosing() if self.settings.tell_attempts else None
+        return [] if scope is None else outgoing(scope.attempt, scope.remaining_s())
+
+    def limit_s(self, own_s: float | None) -> float | None:
+        """The socket's timeout for the attempt that is being made; `own_s` is the client's own, None is none."""
+        scope = enclosing()
+        limits = [own_s, self.settings.timeout_s, None if scope is None else scope.remaining_s()]
+        shortest = min((limit for limit in limits if limit is not None), default=float("inf"))
+        return None if shortest == float("inf") else shortest
+
+    def key_for(self, method: str, url: str, body: bytes) -> str:
+        """A key for a logical call: the same again when a layer around the client repeats the whole call."""
+        return _key_for(method, url, body)
+
+
+def _stack(client: Client, settings: Settings, budget: Budget, *, repeatable: bool) -> Stack:
+    def failed(response: Any) -> bool:
+        said = hint(Outcome(response))
+        return may_repeat(client.status(response), repeatable=repeatable) or said.retry is True
+
+    def throttled(outcome: Outcome) -> bool:
+        return outcome.error is None and rule_for(client.status(outcome.value)).throttled
+
+    def hint(outcome: Outcome) -> Hint:
+        if outcome.error is not None:
+            return Hint()
+        return read_hint(client.headers(outcome.value), settings.world.unix_now())
+
+    return retry(
+        on=Classifier(
+            client.transport if repeatable else client.not_sent,
+            on_result=failed,
+            throttled=throttled,
+            hint=hint,
+        ),
+        attempts=settings.attempts,
+        backoff=settings.backoff,
+        deadline_s=settings.deadline_s,
+        budget=UNLIMITED if budget is UNLIMITED else budget,
+        guard=settings.guard,
+        sink=settings.sink,
+        world=settings.world,
+    )
+
+
+class _Keys:
+    """The keys given out under one outer call: for each attempt of it, the n-th equal request gets the n-th key."""
+
+    __slots__ = ("attempt", "given", "started_at", "used")
+
+    def __init__(self, started_at: float) -> None:
+        self.started_at = started_at
+        self.attempt = 0
+        self.given: dict[bytes, list[str]] = {}
+        self.used: dict[bytes, int] = {}
+
+
+_KEYS: ContextVar[_Keys | None] = ContextVar("seawall.idempotency_keys", default=None)
+
+
+def _key_for(method: str, url: str, body: bytes) -> str:
+    scope = enclosing()
+    if scope is None or not scope.attempt or not scope.started_at:
+        return issue_key()
+    keys = _KEYS.get()
+    if keys is None or keys.started_at != scope.started_at:
+        keys = _Keys(scope.started_at)
+        _KEYS.set(keys)
+    if keys.attempt != scope.attempt:
+        keys.attempt = scope.attempt
+        keys.used.clear()
+    request = blake2b(f"{method} {url}\n".encode() + body, digest_size=16).digest()
+    nth = keys.used.get(request, 0)
+    keys.used[request] = nth + 1
+    given = keys.given.setdefault(request, [])
+    if nth == len(given):
+        given.append(issue_key())
+    return given[nth]
