@@ -21,7 +21,9 @@ def issue_key(random_bytes: Callable[[int], bytes] | None = None) -> str:
     children, so they do not come from the generator that makes jitter.
     """
     if random_bytes is None:
-        from os import urandom as random_bytes
+        from os import urandom
+
+        random_bytes = urandom
     raw = bytearray(random_bytes(16))
     raw[6] = raw[6] & 0x0F | 0x40
     raw[8] = raw[8] & 0x3F | 0x80

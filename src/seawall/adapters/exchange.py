@@ -47,11 +47,11 @@ class Settings(Record):
     """The settings that all HTTP adapters take; the defaults are those of `seawall.retry`.
 
     * `attempts`, `backoff`, `deadline_s`, `guard`, `sink`, `world`: as for `seawall.retry`.
-    * `timeout_s`: limit on each attempt, handed to the client's sockets as the smaller of this and the time left. Default None: the
-      client's own timeout, cut to the time left.
+    * `timeout_s`: limit on each attempt, handed to the client's sockets as the smaller of this and the time left. Default
+      None: the client's own timeout, cut to the time left.
     * `budget`: shared by all requests. Default: a `CostBudget` of its own; `UNLIMITED` for none.
-    * `issue_keys`: give requests with a non-idempotent method an `Idempotency-Key`, one for each logical call, and repeat them. Only
-      for servers that honour it: a key that nobody reads makes no request safe. Default False.
+    * `issue_keys`: give requests with a non-idempotent method an `Idempotency-Key`, one for each logical call, and repeat
+      them. Only for servers that honour it: a key that nobody reads makes no request safe. Default False.
     * `tell_attempts`: send `Seawall-Attempt` and `Seawall-Timeout-Ms` with every attempt. Default False.
     """
 
