@@ -86,7 +86,7 @@ def repeat(
                 error = caught
             else:
                 if errors_only:
-                    series.succeeded(world.now())
+                    series.succeeded()
                     return value
                 error = None
     finally:
@@ -164,7 +164,7 @@ async def arepeat(
                 error = caught
             else:
                 if errors_only:
-                    series.succeeded(world.now())
+                    series.succeeded()
                     return value
                 error = None
     finally:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from seawall.plan import Plan
 
-#: code of the wrappers (sync bare and counted, async bare and counted) that make first attempts unpublished; each has the names
-#: `started_at` and `plan`. Four names, compared by identity: hashing a code object is slow, and this runs for every frame.
+#: code of the wrappers that make first attempts unpublished; each has the names `started_at` and `plan`
 FIRST_ATTEMPTS: list[CodeType] = []
+#: the globals of the module that defines them, the one quick look that most frames get
+WRAPPERS: list[dict[str, Any]] = []
 
 
 def enclosing(skip: int = 0) -> Scope | None:
@@ -35,12 +36,9 @@ def enclosing(skip: int = 0) -> Scope | None:
         frame: FrameType | None = sys._getframe(skip + 1)  # pyright: ignore[reportPrivateUsage]
     except ValueError:  # the stack is not that deep
         return None
-    if not FIRST_ATTEMPTS:
-        return None
-    bare, counted, abare, acounted = FIRST_ATTEMPTS
+    wrappers = WRAPPERS[0] if WRAPPERS else None
     while frame is not None:
-        code = frame.f_code
-        if code is counted or code is acounted or code is bare or code is abare:
+        if frame.f_globals is wrappers and frame.f_code in FIRST_ATTEMPTS:
             found: dict[str, Any] = frame.f_locals
             started_at: float | None = found.get("started_at")
             if started_at is not None:  # else it is not making a first attempt

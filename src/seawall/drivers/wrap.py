@@ -15,11 +15,11 @@ from typing import Any, cast
 from seawall.callables import Fn, name_of
 from seawall.drivers.aio import arun
 from seawall.drivers.direct import adirect, arepeat, direct, repeat
-from seawall.drivers.enclosing import FIRST_ATTEMPTS, enclosing
+from seawall.drivers.enclosing import FIRST_ATTEMPTS, WRAPPERS, enclosing
 from seawall.drivers.sync import run
 from seawall.plan import Plan
 from seawall.policies.retry import Retry, Series
-from seawall.scope import CURRENT, Scope
+from seawall.scope import CURRENT
 
 
 def wrap(plan: Plan, fn: Fn) -> Fn:
@@ -36,18 +36,6 @@ def awrap(plan: Plan, fn: Fn) -> Fn:
         return _afull(plan, fn)
     kinds = {"bare": _abare, "counted": _acounted, "published": _apublished}
     return kinds[plan.kind](plan, plan.retry, fn)
-
-
-def series_of(plan: Plan, retry: Retry, started_at: float, outer: Scope | None) -> Series:
-    """The series of a call whose first attempt was made unpublished, with the call found around it."""
-    return Series(
-        retry,
-        plan.world,
-        started_at,
-        started_at + plan.limit_s,
-        None,
-        None if outer is None else outer.itself,
-    )
 
 
 def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
@@ -67,16 +55,11 @@ def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
                     return adopt(plan, fn, args, kwargs, value)
                 plain = cast("type[object]", type(value))
             return value
+        outer = enclosing(1)
+        find = None if outer is None else outer.itself
+        series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
         try:
-            return repeat(
-                series_of(plan, retry, started_at, enclosing(1)),
-                error,
-                None,
-                True,
-                fn,
-                args,
-                kwargs,
-            )
+            return repeat(series, error, None, True, fn, args, kwargs)
         finally:
             del error
 
@@ -105,16 +88,11 @@ def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             if not budget.idle:
                 budget.succeed(started_at, 0.0)
             return value
+        outer = enclosing(1)
+        find = None if outer is None else outer.itself
+        series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
         try:
-            return repeat(
-                series_of(plan, retry, started_at, enclosing(1)),
-                error,
-                None,
-                True,
-                fn,
-                args,
-                kwargs,
-            )
+            return repeat(series, error, None, True, fn, args, kwargs)
         finally:
             del error
 
@@ -164,16 +142,11 @@ def _abare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
         except Exception as caught:
             caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
             error = caught
+        outer = enclosing(1)
+        find = None if outer is None else outer.itself
+        series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
         try:
-            return await arepeat(
-                series_of(plan, retry, started_at, enclosing(1)),
-                error,
-                None,
-                True,
-                fn,
-                args,
-                kwargs,
-            )
+            return await arepeat(series, error, None, True, fn, args, kwargs)
         finally:
             del error
 
@@ -196,16 +169,11 @@ def _acounted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             if not budget.idle:
                 budget.succeed(started_at, 0.0)
             return value
+        outer = enclosing(1)
+        find = None if outer is None else outer.itself
+        series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
         try:
-            return await arepeat(
-                series_of(plan, retry, started_at, enclosing(1)),
-                error,
-                None,
-                True,
-                fn,
-                args,
-                kwargs,
-            )
+            return await arepeat(series, error, None, True, fn, args, kwargs)
         finally:
             del error
 
@@ -250,3 +218,4 @@ FIRST_ATTEMPTS.extend(
     for code in make.__code__.co_consts
     if isinstance(code, CodeType)
 )
+WRAPPERS.append(globals())

@@ -67,6 +67,7 @@ class Retry(Policy):
         known["most"] = inf if self.attempts is None else self.attempts
         known["repeats"] = self.attempts != 1
         known["start"] = self.backoff.start
+        known["counts_calls"] = self.budget.counts_calls
 
     if TYPE_CHECKING:
 
@@ -78,6 +79,11 @@ class Retry(Policy):
         @property
         def repeats(self) -> bool:
             """May there be a second attempt at all?"""
+            ...
+
+        @property
+        def counts_calls(self) -> bool:
+            """Must the budget hear of every call's beginning and end?"""
             ...
 
         @property
@@ -141,7 +147,7 @@ class Series(Scope):
         self.granted = False  # a budget that counts calls must be told when that retry is over
         self.paused_s = 0.0  # to be slept although the call ends (`Retry.paced_refusal`)
 
-    def after(self, error: Exception | None, value: object = None) -> float | None:  # noqa: PLR0912 - the usual failure is written out, see below
+    def after(self, error: Exception | None, value: object = None) -> float | None:
         """Seconds to wait before the next attempt, when this one has ended so; None: that is final."""
         policy, world = self.policy, self.world
         now = world.now()
@@ -150,56 +156,58 @@ class Series(Scope):
             policy.budget.release(now)
         on = policy.on
         if (
-            type(error) in on.plain
+            type(error) in on.plain  # seen before, and nothing on it that could say otherwise
             and error is not None
             and not error.__dict__
             and error.__cause__ is None
+            and self.find is None
+            and self.attempt < policy.most
         ):
-            verdict = RETRY  # seen before, and nothing on it that could say otherwise
-        else:
-            verdict = on.judge(Outcome(value, error))
-            if verdict.ok:
-                self.succeeded(now)
-                return None
-        reason: StopReason | None
-        delay_s: float | None
-        if verdict is RETRY and self.find is None and self.attempt < policy.most:
-            reason = None  # nothing more to ask: the usual failure takes the short way
+            verdict, reason = RETRY, None  # the usual failure: no more questions
             delay_s, self.memory = policy.backoff.step(self.step, self.memory, world.random())
             self.step += 1
         else:
-            reason = self._stop(verdict)
-            delay_s = self._delay(verdict) if reason is None else None
+            verdict = on.judge(Outcome(value, error))
+            if verdict.ok:
+                self.succeeded()
+                return None
+            delay_s, reason = self._considered(verdict)
         if reason is None:
-            if delay_s is None:
-                reason = "hint too long"
-            elif now + delay_s >= self.deadline_at:
+            if now + delay_s >= self.deadline_at:
                 reason = "deadline"
             else:
                 spent = policy.budget.withdraw(now, verdict.throttled)
                 if spent is not None:
+                    self.charge = spent
+                    self.granted = policy.counts_calls
                     if world.emit is not None:
                         world.emit(RetryScheduled(now, self.attempt, delay_s, error))
-                    self.charge = spent
-                    self.granted = policy.budget.counts_calls
                     self.attempt += 1
                     return delay_s
                 reason = "budget"
                 self.paused_s = delay_s if policy.paced_refusal else 0.0
-        if verdict.retry and reason not in ("budget", "nested"):
-            policy.budget.fail(now, verdict.throttled)
-        if world.emit is not None:
-            world.emit(GaveUp(now, self.attempt, reason, error, verdict.hint.delay_s))
+        self._gave_up(now, verdict, reason, error)
         return None
 
-    def succeeded(self, now: float) -> None:
+    def _gave_up(
+        self, now: float, verdict: Verdict, reason: StopReason, error: Exception | None
+    ) -> None:
+        if verdict.retry and reason not in ("budget", "nested"):
+            self.policy.budget.fail(now, verdict.throttled)
+        if self.world.emit is not None:
+            hint_s = verdict.hint.delay_s
+            self.world.emit(GaveUp(now, self.attempt, reason, error, hint_s))
+
+    def succeeded(self) -> None:
         """The call has succeeded with the attempt under way."""
+        budget, world = self.policy.budget, self.world
         if self.granted:
             self.granted = False
-            self.policy.budget.release(now)
-        self.policy.budget.succeed(now, self.charge)
-        if self.attempt > 1 and self.world.emit is not None:
-            self.world.emit(Recovered(now, self.attempt))
+            budget.release(world.now())
+        if self.charge or not budget.idle:
+            budget.succeed(world.now(), self.charge)
+        if world.emit is not None and self.attempt > 1:
+            world.emit(Recovered(world.now(), self.attempt))
 
     def end(self) -> None:
         """The call is over, in whatever way: give back what the budget may hold."""
@@ -227,16 +235,20 @@ class Series(Scope):
                     return "nested"
         return None
 
-    def _delay(self, verdict: Verdict) -> float | None:
-        """The wait before the next attempt; None if the callee asks for too long a one."""
-        policy, hint = self.policy, verdict.hint
+    def _considered(self, verdict: Verdict) -> tuple[float, StopReason | None]:
+        """The wait before the next attempt, and why there will be none."""
+        reason = self._stop(verdict)
+        if reason is not None:
+            return 0.0, reason
+        policy, hint, random = self.policy, verdict.hint, self.world.random
         backoff = policy.backoff
         if verdict.throttled and policy.throttled_backoff is not None:
             backoff = policy.throttled_backoff
-        own_s, self.memory = backoff.step(self.step, self.memory, self.world.random())
+        own_s, self.memory = backoff.step(self.step, self.memory, random())
         self.step += 1
         if hint.delay_s is None:
-            return own_s
+            return own_s, None
         if hint.exact:
-            self.step, self.memory = 1, backoff.start
-        return wait_after_hint(own_s, hint, self.world.random(), policy.hint_cap_s)
+            self.step, self.memory = 1, policy.start
+        wait_s = wait_after_hint(own_s, hint, random(), policy.hint_cap_s)
+        return (own_s, "hint too long") if wait_s is None else (wait_s, None)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from threading import Lock
 
 from seawall.quantity import at_least
 from seawall.state.budget.base import Budget
+
+TYPE_CHECKING = False  # the name that type checkers take for true; importing `typing` costs 9 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
 
 
 class KeyedBudget:
