@@ -16,7 +16,16 @@ MODULES = sorted((SRC / "seawall").rglob("*.py"))
 
 VOCABULARY = {"outcome", "effects", "world", "errors", "events", "record", "quantity", "scope"}
 FORMULAS = {"backoff", "strategies", "choice", "explain", "advise"}
-KNOWLEDGE = {"classify", "hint", "http_rules", "retry_after", "state", *FORMULAS}
+KNOWLEDGE = {
+    "classify",
+    "hint",
+    "http_rules",
+    "idempotency",
+    "propagation",
+    "retry_after",
+    "state",
+    *FORMULAS,
+}
 COMPOSING = {"policies", "plan", "order", "describe", "callables", "call_report"}
 COMPOSITION = {"stack", "retrying", *COMPOSING}
 CORE = VOCABULARY | KNOWLEDGE | COMPOSITION
