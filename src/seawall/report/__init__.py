@@ -1,0 +1,1 @@
+"""Figures, tables and pages out of plain records. Knows nothing of what it draws."""
