@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from hashlib import blake2b
-from typing import Any
+from math import inf
+from typing import Any, TypedDict
 
+from seawall.adapters.release import releasing
 from seawall.backoff import Backoff
 from seawall.classify import Classifier
 from seawall.drivers.enclosing import enclosing
@@ -24,7 +26,7 @@ from seawall.propagation import outgoing
 from seawall.record import Record
 from seawall.retrying import retry
 from seawall.stack import Stack
-from seawall.state.budget import UNLIMITED, Budget, CostBudget
+from seawall.state.budget import Budget, CostBudget
 from seawall.world import REAL, Sink, World
 
 Pairs = Iterable[tuple[str, str]]
@@ -67,18 +69,40 @@ class Settings(Record):
     world: World = REAL
 
 
+class Changes(TypedDict, total=False):
+    """The fields of `Settings` as keyword arguments; adapters take them beside or instead of a `Settings`."""
+
+    attempts: int | None
+    backoff: Backoff
+    deadline_s: float | None
+    timeout_s: float | None
+    budget: Budget | None
+    guard: bool
+    issue_keys: bool
+    tell_attempts: bool
+    sink: Sink | None
+    world: World
+
+
 class Exchange:
     """The stacks of one client, and what to put into its requests."""
 
     def __init__(self, client: Client, settings: Settings) -> None:
         self.settings = settings
         budget = CostBudget() if settings.budget is None else settings.budget
-        self._repeatable = _stack(client, settings, budget, repeatable=True)
-        self._once = _stack(client, settings, budget, repeatable=False)
+        world = releasing(settings.world)
+        self._repeats = _classifier(client, settings, repeatable=True)
+        self._repeats_once = _classifier(client, settings, repeatable=False)
+        self._repeatable = _stack(self._repeats, settings, budget, world)
+        self._once = _stack(self._repeats_once, settings, budget, world)
 
     def stack(self, *, repeatable: bool) -> Stack:
         """The stack for a request that may be made twice, or for one that may not."""
         return self._repeatable if repeatable else self._once
+
+    def would_repeat(self, outcome: Outcome, *, repeatable: bool) -> bool:
+        """Is this outcome one that the stack repeats, attempts, time and budget permitting?"""
+        return (self._repeats if repeatable else self._repeats_once).judge(outcome).retry
 
     def headers(self) -> list[tuple[str, str]]:
         """What to add to the attempt that is being made; ask inside the attempt."""
@@ -89,15 +113,18 @@ class Exchange:
         """The socket's timeout for the attempt that is being made; `own_s` is the client's own, None is none."""
         scope = enclosing()
         limits = [own_s, self.settings.timeout_s, None if scope is None else scope.remaining_s()]
-        shortest = min((limit for limit in limits if limit is not None), default=float("inf"))
-        return None if shortest == float("inf") else shortest
+        shortest = min((limit for limit in limits if limit is not None), default=inf)
+        if shortest == inf:
+            return None
+        # to a socket 0 s means "do not block"; an attempt that could start has at least a moment
+        return max(shortest, min(0.001, inf if own_s is None else own_s))
 
     def key_for(self, method: str, url: str, body: bytes) -> str:
         """A key for a logical call: the same again when a layer around the client repeats the whole call."""
         return _key_for(method, url, body)
 
 
-def _stack(client: Client, settings: Settings, budget: Budget, *, repeatable: bool) -> Stack:
+def _classifier(client: Client, settings: Settings, *, repeatable: bool) -> Classifier:
     def failed(response: Any) -> bool:
         said = hint(Outcome(response))
         return may_repeat(client.status(response), repeatable=repeatable) or said.retry is True
@@ -110,20 +137,24 @@ def _stack(client: Client, settings: Settings, budget: Budget, *, repeatable: bo
             return Hint()
         return read_hint(client.headers(outcome.value), settings.world.unix_now())
 
+    return Classifier(
+        client.transport if repeatable else client.not_sent,
+        on_result=failed,
+        throttled=throttled,
+        hint=hint,
+    )
+
+
+def _stack(on: Classifier, settings: Settings, budget: Budget, world: World) -> Stack:
     return retry(
-        on=Classifier(
-            client.transport if repeatable else client.not_sent,
-            on_result=failed,
-            throttled=throttled,
-            hint=hint,
-        ),
+        on=on,
         attempts=settings.attempts,
         backoff=settings.backoff,
         deadline_s=settings.deadline_s,
-        budget=UNLIMITED if budget is UNLIMITED else budget,
+        budget=budget,
         guard=settings.guard,
         sink=settings.sink,
-        world=settings.world,
+        world=world,
     )
 
 
