@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 from seawall.adapters.release import releasing
 from seawall.backoff import Backoff
-from seawall.classify import Classifier
+from seawall.classify import Classifier, On
 from seawall.drivers.enclosing import enclosing
 from seawall.hint import Hint
 from seawall.http_rules import may_repeat, read_hint, rule_for
@@ -37,12 +37,14 @@ class Client(Record):
 
     * `status`, `headers`: of a response. * `not_sent`: errors that prove that no server has seen the request.
     * `transport`: errors of the connection, `not_sent` among them, after which the request may have been executed.
+
+    Errors are named by type, or by a predicate where one type means several things.
     """
 
     status: Callable[[Any], int]
     headers: Callable[[Any], Pairs]
-    not_sent: tuple[type[Exception], ...]
-    transport: tuple[type[Exception], ...]
+    not_sent: On
+    transport: On
 
 
 class Settings(Record):
@@ -126,8 +128,13 @@ class Exchange:
 
 def _classifier(client: Client, settings: Settings, *, repeatable: bool) -> Classifier:
     def failed(response: Any) -> bool:
-        said = hint(Outcome(response))
-        return may_repeat(client.status(response), repeatable=repeatable) or said.retry is True
+        status = client.status(response)
+        if status < 400:  # nothing that a server says makes a success worth repeating
+            return False
+        if may_repeat(status, repeatable=repeatable):
+            return True
+        # `x-should-retry: true` speaks of the status; it does not make a second execution harmless
+        return repeatable and hint(Outcome(response)).retry is True
 
     def throttled(outcome: Outcome) -> bool:
         return outcome.error is None and rule_for(client.status(outcome.value)).throttled
