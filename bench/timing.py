@@ -10,9 +10,9 @@ import asyncio
 import gc
 import statistics
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
+from threading import Thread
 from time import perf_counter
 from typing import Any
 
@@ -49,17 +49,19 @@ class Timing:
 def measure(cases: Sequence[Case], effort: Effort) -> dict[str, Timing]:
     """Nanoseconds a call for each case, by name.
 
-    Measured in a thread of its own, so that the harness's frames are not on the stack: a call of ours that fails looks along it.
+    Each round runs in a fresh thread, so that the harness's own frames are not on the stack: a call of ours that fails looks along
+    it, and what each further frame costs is a row of its own.
     """
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_measure, cases, effort).result()
-
-
-def _measure(cases: Sequence[Case], effort: Effort) -> dict[str, Timing]:
     with asyncio.Runner() as runner:
 
         def seconds(case: Case, calls: int) -> float:
-            return runner.run(_awaited(case, calls)) if case.awaits else _called(case, calls)
+            if case.awaits:
+                return runner.run(_awaited(case, calls))
+            taken: list[float] = []
+            thread = Thread(target=_called, args=(case.call, calls, taken))
+            thread.start()
+            thread.join()
+            return taken[0]
 
         calls = {case.name: _calls_for(case, seconds, effort.round_s) for case in cases}
         taken: dict[str, list[float]] = {case.name: [] for case in cases}
@@ -86,13 +88,12 @@ def _calls_for(case: Case, seconds: Callable[[Case, int], float], round_s: float
     return max(1, int(calls * round_s / taken))
 
 
-def _called(case: Case, calls: int) -> float:
-    call = case.call
+def _called(call: Callable[[], Any], calls: int, taken: list[float]) -> None:
     turns = repeat(None, calls)
     start = perf_counter()
     for _ in turns:
         call()
-    return perf_counter() - start
+    taken.append(perf_counter() - start)
 
 
 async def _awaited(case: Case, calls: int) -> float:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from seawall.callables import Fn
-from seawall.drivers.enclosing import enclosing
+from seawall.drivers.enclosing import unpublished
+from seawall.outcome import Outcome
 from seawall.plan import Plan
 from seawall.policies.deadline import passed
 from seawall.policies.retry import Retry, Series
@@ -22,19 +23,15 @@ def direct(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> Any:
     scope = begin(plan, retry)
     if scope.started_at >= scope.deadline_at:
         raise passed("Retry", scope.started_at - scope.deadline_at)
-    value = error = None
+    error = None
     token = CURRENT.set(scope)
     try:
-        value = fn(*args, **kwargs)
-    except Exception as caught:
-        caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-        error = caught
-    except BaseException:
-        scope.closed = True
-        raise
-    finally:
-        CURRENT.reset(token)
-    try:
+        try:
+            value = fn(*args, **kwargs)
+        except Exception as caught:
+            caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
+            error = caught
+            value = None
         errors_only = retry.on.on_result is None
         if isinstance(scope, Series) and (error is not None or not errors_only):
             try:
@@ -42,7 +39,8 @@ def direct(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> Any:
             except Exception as final:
                 shorten(final)
                 raise
-        scope.closed = True
+        if not isinstance(scope, Series):
+            retry.stood_back(plan.world, Outcome(value, error))
         if error is not None:
             raise error
         if isinstance(scope, Series) and not retry.budget.idle:
@@ -50,6 +48,8 @@ def direct(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> Any:
         return value
     finally:
         del error
+        scope.closed = True
+        CURRENT.reset(token)
 
 
 def repeat(
@@ -63,10 +63,10 @@ def repeat(
 ) -> Any:
     """The attempts after the first, whose end is given. Returns or raises what the last one does.
 
-    `errors_only`: a returned value is a success and needs no judgement.
+    `errors_only`: a returned value is a success and needs no judgement. Publishes nothing: in a thread nested calls find the
+    caller's frame (`drivers.enclosing`).
     """
     world = series.world
-    token = None
     try:
         while True:
             delay_s = series.after(error, value)
@@ -78,7 +78,6 @@ def repeat(
                 return value
             if delay_s > 0.0:
                 world.sleep(delay_s)
-            token = token or CURRENT.set(series)
             try:
                 value = fn(*args, **kwargs)
             except Exception as caught:
@@ -92,8 +91,6 @@ def repeat(
     finally:
         del error
         series.closed = True
-        if token is not None:
-            CURRENT.reset(token)
         if series.granted:
             series.end()
 
@@ -103,19 +100,15 @@ async def adirect(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> A
     scope = begin(plan, retry)
     if scope.started_at >= scope.deadline_at:
         raise passed("Retry", scope.started_at - scope.deadline_at)
-    value = error = None
+    error = None
     token = CURRENT.set(scope)
     try:
-        value = await fn(*args, **kwargs)
-    except Exception as caught:
-        caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
-        error = caught
-    except BaseException:
-        scope.closed = True
-        raise
-    finally:
-        CURRENT.reset(token)
-    try:
+        try:
+            value = await fn(*args, **kwargs)
+        except Exception as caught:
+            caught.__traceback__ = caught.__traceback__ and caught.__traceback__.tb_next
+            error = caught
+            value = None
         errors_only = retry.on.on_result is None
         if isinstance(scope, Series) and (error is not None or not errors_only):
             try:
@@ -123,7 +116,8 @@ async def adirect(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> A
             except Exception as final:
                 shorten(final)
                 raise
-        scope.closed = True
+        if not isinstance(scope, Series):
+            retry.stood_back(plan.world, Outcome(value, error))
         if error is not None:
             raise error
         if isinstance(scope, Series) and not retry.budget.idle:
@@ -131,6 +125,8 @@ async def adirect(plan: Plan, retry: Retry, fn: Fn, args: Any, kwargs: Any) -> A
         return value
     finally:
         del error
+        scope.closed = True
+        CURRENT.reset(token)
 
 
 async def arepeat(
@@ -142,7 +138,10 @@ async def arepeat(
     args: Any,
     kwargs: Any,
 ) -> Any:
-    """`repeat` for coroutines; the first wait of 0 s is none, any further one lets other tasks run."""
+    """`repeat` for coroutines. Publishes the attempts, since tasks started by them see no frames.
+
+    The first wait of 0 s is none, any further one lets other tasks run.
+    """
     world = series.world
     token = None
     try:
@@ -188,7 +187,7 @@ def begin(plan: Plan, retry: Retry) -> Scope:
     now = world.now()
     outer = published()
     if outer is None:
-        return Series(retry, world, now, now + plan.limit_s, None, enclosing)
+        return Series(retry, world, now, now + plan.limit_s, None, unpublished)
     deadline_at = min(now + plan.limit_s, outer.deadline_on(world))
     if retry.guard and outer.retrying:
         return Scope(world, now, deadline_at, outer.attempt, True)

@@ -1,10 +1,10 @@
 """Find the call around this one, when a failure first makes it worth knowing.
 
 A context variable set and reset costs as much as a whole wrapper call, and nearly every call succeeds at the first
-attempt. So that attempt publishes nothing. A layer whose attempt has failed looks outward instead: first at what was
-published in this context, then at the interpreter's frames, for a wrapper of ours that is making its first attempt.
-Frames do not cross into other tasks or threads; for those, every later attempt and every stack with a deadline of its own
-is published by context (docs/decisions/0002-first-attempt.md).
+attempt. So under the default deadline that attempt publishes nothing, nor does any in a thread. A layer whose attempt has
+failed looks outward instead: first at what was published in this context, then at the interpreter's frames, for a wrapper of
+ours. Frames do not cross into other tasks; for those, a coroutine's later attempts and all of a stack with a deadline of its
+own are published by context (docs/decisions/0002-first-attempt.md).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from seawall.plan import Plan
 
-#: code of the wrappers that make first attempts unpublished; each has the names `started_at` and `plan`
+#: code of the wrappers that publish nothing; each has the names `started_at`, `plan` and, once it repeats, `series`
 FIRST_ATTEMPTS: list[CodeType] = []
 #: the globals of the module that defines them, the one quick look that most frames get
 WRAPPERS: list[dict[str, Any]] = []
@@ -32,6 +32,11 @@ def enclosing(skip: int = 0) -> Scope | None:
         scope = published()
         if scope is not None:
             return scope
+    return unpublished(skip + 1)
+
+
+def unpublished(skip: int = 0) -> Scope | None:
+    """The same by frames alone: for a call that is published itself and looks for what is around it."""
     try:
         frame: FrameType | None = sys._getframe(skip + 1)  # pyright: ignore[reportPrivateUsage]
     except ValueError:  # the stack is not that deep
@@ -39,10 +44,22 @@ def enclosing(skip: int = 0) -> Scope | None:
     wrappers = WRAPPERS[0] if WRAPPERS else None
     while frame is not None:
         if frame.f_globals is wrappers and frame.f_code in FIRST_ATTEMPTS:
-            found: dict[str, Any] = frame.f_locals
-            started_at: float | None = found.get("started_at")
-            if started_at is not None:  # else it is not making a first attempt
-                plan: Plan = found["plan"]
-                return Scope(plan.world, started_at, started_at + plan.limit_s, 1, plan.retrying)
+            scope = _scope_of(frame.f_locals)
+            if scope is not None:
+                return scope
         frame = frame.f_back
     return None
+
+
+def _scope_of(found: dict[str, Any]) -> Scope | None:
+    """The scope of the call that a wrapper's frame is making; None if it left the matter to a published one."""
+    plan: Plan = found["plan"]
+    started_at: float | None = found.get("started_at")
+    series: Scope | None = found.get("series")
+    if (
+        type(found) is dict
+    ):  # Python < 3.13 keeps this copy with the frame, and it holds the failed attempt's exception
+        found.clear()
+    if series is not None or started_at is None:
+        return series
+    return Scope(plan.world, started_at, started_at + plan.limit_s, 1, plan.retrying)

@@ -96,7 +96,9 @@ class Retry(Policy):
         if now >= scope.deadline_at:
             return Outcome(error=passed("Retry", now - scope.deadline_at))
         if self.guard and scope.retrying:
-            return (yield from inner(world, scope))
+            outcome = yield from inner(world, scope)
+            self.stood_back(world, outcome)
+            return outcome
         series = Series(
             self, world, scope.started_at, scope.deadline_at, scope.root or scope, scope.find
         )
@@ -113,6 +115,15 @@ class Retry(Policy):
                 yield Sleep(delay_s)
         finally:
             series.end()
+
+    def stood_back(self, world: World, outcome: Outcome) -> None:
+        """Tell of a failure that is left to the layer around this one."""
+        if world.emit is None:
+            return
+        verdict = self.on.judge(outcome)
+        if verdict.retry:
+            hint_s = verdict.hint.delay_s
+            world.emit(GaveUp(world.now(), 1, "nested", outcome.error, hint_s))
 
 
 class Series(Scope):
