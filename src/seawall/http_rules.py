@@ -1,13 +1,13 @@
 """What HTTP says about trying again: methods, statuses, and the hints of servers. Pure: no client, no socket.
 
-`Retry-After` and its many relatives become one `Hint`; `classify_status` says which answers may be repeated for which requests.
+`Retry-After` and its many relatives become one `Hint`; `rule_for` says which answers may be repeated for which requests.
 """
 
 from __future__ import annotations
 
 from seawall.hint import NO_HINT, Hint
 from seawall.record import Record
-from seawall.retry_after import parse_retry_after
+from seawall.retry_after import parse_decimal, parse_retry_after
 
 TYPE_CHECKING = False  # the name that type checkers take for true; importing `typing` costs 9 ms
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ ANY = StatusRule(repeat="any")
 
 RULES: dict[int, StatusRule] = {
     408: REPEATABLE,  # the server gave up waiting for the request
-    421: REPEATABLE,  # misdirected: another connection may be the right one
+    421: REPEATABLE,  # misdirected: another connection may be the right one (RFC 9110 would allow any method)
     425: REPEATABLE,  # too early: the replay risk is over on the next try
     429: OVERLOADED,
     502: REPEATABLE,
@@ -81,7 +81,8 @@ def read_hint(headers: Iterable[tuple[str, str]], now_unix_s: float) -> Hint:
 
     In order of precedence: `grpc-retry-pushback-ms` (exact; negative or unreadable: stop), `x-should-retry` (true or false,
     overrides the status), then the first readable of `retry-after-ms`, `x-ms-retry-after-ms`, `Retry-After`, and
-    `x-amz-retry-after` (milliseconds, followed at most 5 s beyond the own delay). All other delays are minima.
+    `x-amz-retry-after` (milliseconds, followed at most 5 s beyond the own delay). All other delays are minima. Of a repeated
+    header the more cautious value counts: the longer delay, and false before true.
     """
     found: dict[str, list[str]] = {}
     for name, value in headers:
@@ -93,18 +94,17 @@ def read_hint(headers: Iterable[tuple[str, str]], now_unix_s: float) -> Hint:
     pushback = found.get("grpc-retry-pushback-ms")
     if pushback is not None:
         return _pushback(pushback)
-    should = found.get("x-should-retry", [""])[-1]
-    retry = {"true": True, "false": False}.get(should)
+    retry = _should_retry(found.get("x-should-retry", []))
     delay_s = _delay_s(found, now_unix_s)
-    if delay_s is None and "x-amz-retry-after" in found:
-        milliseconds = _whole(found["x-amz-retry-after"][-1])
-        if milliseconds is not None:
-            return Hint(
-                delay_s=milliseconds / 1000.0, retry=retry, stop=retry is False, clamp_s=5.0
-            )
+    clamp_s = None
+    if delay_s is None:
+        said = [_whole(value.strip(" \t")) for value in found.get("x-amz-retry-after", [])]
+        longest_ms = max((each for each in said if each is not None), default=None)
+        if longest_ms is not None:
+            delay_s, clamp_s = longest_ms / 1000.0, 5.0
     if delay_s is None and retry is None:
         return NO_HINT
-    return Hint(delay_s=delay_s, retry=retry, stop=retry is False)
+    return Hint(delay_s=delay_s, retry=retry, stop=retry is False, clamp_s=clamp_s)
 
 
 _NAMES = frozenset(
@@ -120,12 +120,18 @@ _NAMES = frozenset(
 )
 
 
+def _should_retry(values: list[str]) -> bool | None:
+    """Lower case only, as those who send it and those who read it have it."""
+    said = {value.strip(" \t") for value in values}
+    return False if "false" in said else (True if "true" in said else None)
+
+
 def _delay_s(found: dict[str, list[str]], now_unix_s: float) -> float | None:
     for name in ("retry-after-ms", "x-ms-retry-after-ms"):
-        if name in found:
-            delay_ms = parse_retry_after(found[name][-1], now_unix_s)
-            if delay_ms is not None:
-                return delay_ms / 1000.0
+        said = [parse_decimal(value.strip(" \t")) for value in found.get(name, [])]
+        longest_ms = max((each for each in said if each is not None), default=None)
+        if longest_ms is not None:  # else unreadable, or a date, which is no number of milliseconds
+            return longest_ms / 1000.0
     if "retry-after" in found:
         return parse_retry_after(
             ", ".join(found["retry-after"]), now_unix_s, found.get("date", [""])[-1]

@@ -57,10 +57,18 @@ def parse_retry_after(
     return max((w for w in waits if w is not None), default=None)
 
 
+def parse_decimal(text: str) -> float | None:
+    """A delay in digits, perhaps with a decimal fraction; `inf` when it is too long to be meant; None for anything else."""
+    if not _SECONDS.fullmatch(text):
+        return None
+    whole = text.partition(".")[0].lstrip("0")
+    return inf if len(whole) > _LONGEST_DIGITS else float(text)
+
+
 def _one(text: str, from_s: float) -> float | None:
-    if _SECONDS.fullmatch(text):
-        whole = text.partition(".")[0].lstrip("0")
-        return inf if len(whole) > _LONGEST_DIGITS else float(text)
+    seconds = parse_decimal(text)
+    if seconds is not None:
+        return seconds
     at_s = parse_http_date(text, from_s)
     return None if at_s is None else max(0.0, at_s - from_s)
 

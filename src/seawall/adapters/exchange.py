@@ -185,7 +185,11 @@ def _key_for(method: str, url: str, body: bytes) -> str:
     if scope is None or not scope.attempt or not scope.started_at:
         return issue_key()
     keys = _KEYS.get()
-    if keys is None or keys.started_at != scope.started_at:
+    if (
+        keys is None
+        or keys.started_at != scope.started_at
+        or scope.attempt < keys.attempt  # another call that began at the same tick of the clock
+    ):
         keys = _Keys(scope.started_at)
         _KEYS.set(keys)
     if keys.attempt != scope.attempt:
