@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import doctest
 import gc
+import ssl
 import weakref
 from collections.abc import Iterator
 from io import BytesIO
@@ -130,6 +131,47 @@ def test_what_cannot_mend_itself_is_not_repeated(kit: Kit) -> None:
     with Server([]) as server:
         kit.run(main)
     assert kit.world.sleeps == []
+
+
+@pytest.mark.parametrize("text", ["407 Proxy Authentication Required", "403 Forbidden"])
+def test_a_proxys_refusal_is_an_answer(blocking: Kit, text: str) -> None:
+    assert fails(blocking, blocking.library.ProxyError(text)) == 1
+
+
+@pytest.mark.parametrize("text", ["503 Service Unavailable", "no reply"])
+def test_a_proxys_trouble_is_not(blocking: Kit, text: str) -> None:
+    assert fails(blocking, blocking.library.ProxyError(text)) == 5
+
+
+def test_an_invalid_certificate_stays_invalid(blocking: Kit) -> None:
+    error = blocking.library.ConnectError("certificate verify failed")
+    error.__cause__ = OSError()
+    error.__cause__.__context__ = ssl.SSLCertVerificationError()
+    assert fails(blocking, error) == 1
+
+
+def test_a_cycle_of_causes_is_survived(blocking: Kit) -> None:
+    error = blocking.library.ConnectError("refused")
+    error.__cause__ = OSError()
+    error.__cause__.__cause__ = error
+    assert fails(blocking, error) == 5
+    error.__cause__ = None
+
+
+def fails(kit: Kit, error: Exception) -> int:
+    """How often a request that fails in this way is made."""
+    made: list[object] = []
+
+    def fail(request: object) -> Any:
+        made.append(request)
+        raise error
+
+    with (
+        kit.library.Client(transport=kit.transport(kit.library.MockTransport(fail))) as client,
+        pytest.raises(type(error)),
+    ):
+        client.get("http://server/")
+    return len(made)
 
 
 def test_a_read_timeout_is_repeated(kit: Kit) -> None:
@@ -905,6 +947,11 @@ def test_type_checkers_take_them_for_the_libraries_own() -> None:
 def test_an_unknown_setting_is_named(blocking: Kit) -> None:
     with pytest.raises(TypeError, match="no field 'retries'; its fields are attempts, "):
         blocking.adapter.Transport(retries=3)
+
+
+def test_a_limit_of_nothing_is_refused(blocking: Kit) -> None:
+    with pytest.raises(ValueError, match="timeout_s must be a finite number of seconds above 0"):
+        blocking.adapter.Transport(timeout_s=0.0)
 
 
 def test_the_keywords_are_the_settings() -> None:

@@ -23,6 +23,7 @@ from seawall.outcome import Outcome
 from seawall.plan import DEFAULT_DEADLINE_S
 from seawall.policies.retry import DEFAULT_BACKOFF
 from seawall.propagation import outgoing
+from seawall.quantity import positive_s
 from seawall.record import Record
 from seawall.retrying import retry
 from seawall.stack import Stack
@@ -69,6 +70,10 @@ class Settings(Record):
     tell_attempts: bool = False
     sink: Sink | None = None
     world: World = REAL
+
+    def __post_init__(self) -> None:
+        if self.timeout_s is not None:
+            positive_s("Settings", "timeout_s", self.timeout_s)
 
 
 class Changes(TypedDict, total=False):

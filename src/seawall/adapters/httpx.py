@@ -11,15 +11,14 @@ from typing import Unpack
 
 import httpx
 
-from seawall.adapters.exchange import Changes, Client, Settings
+from seawall.adapters.exchange import Changes, Settings
 from seawall.adapters.httpx_family import (
     AsyncWrapping,
+    Errors,
     Library,
     Sender,
     Watched,
     Wrapping,
-    headers,
-    status,
 )
 
 __all__ = ["AsyncTransport", "Settings", "Transport"]
@@ -30,9 +29,7 @@ class _Watched(Watched, httpx.SyncByteStream, httpx.AsyncByteStream):
 
 
 _LIBRARY = Library(
-    Client(
-        status=status,
-        headers=headers,
+    Errors(
         not_sent=(httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout),
         transport=(
             httpx.NetworkError,
@@ -40,6 +37,7 @@ _LIBRARY = Library(
             httpx.RemoteProtocolError,
             httpx.ProxyError,
         ),
+        proxy=httpx.ProxyError,
     ),
     httpx.Request,
     httpx.ByteStream,
@@ -65,7 +63,8 @@ class Transport(Wrapping, httpx.BaseTransport):
     What is repeated: connection failures, 429, 502, 503, 504 (and 408, 421, 425, and Cloudflare's 52x as they allow) of GET,
     HEAD, OPTIONS, TRACE, PUT and DELETE, and of any request that carries an `Idempotency-Key`. Other requests are repeated only
     when no server can have executed them: after `ConnectError`, `ConnectTimeout`, `PoolTimeout`, and 521, 523, 525.
-    Never: other statuses, `UnsupportedProtocol`, `LocalProtocolError`, `DecodingError`, `TooManyRedirects`, `InvalidURL`.
+    Never: other statuses, invalid certificates, a proxy's refusal (407), `UnsupportedProtocol`, `LocalProtocolError`,
+    `DecodingError`, `TooManyRedirects`, `InvalidURL`.
 
     What comes back is what the last attempt came to: the response, a 503 included, still unread, with the number of attempts
     in `response.extensions["seawall_attempts"]`; or the client's own exception. A call that begins after the deadline of a

@@ -11,15 +11,14 @@ from typing import Unpack
 
 import httpx2
 
-from seawall.adapters.exchange import Changes, Client, Settings
+from seawall.adapters.exchange import Changes, Settings
 from seawall.adapters.httpx_family import (
     AsyncWrapping,
+    Errors,
     Library,
     Sender,
     Watched,
     Wrapping,
-    headers,
-    status,
 )
 
 __all__ = ["AsyncTransport", "Settings", "Transport"]
@@ -30,9 +29,7 @@ class _Watched(Watched, httpx2.SyncByteStream, httpx2.AsyncByteStream):
 
 
 _LIBRARY = Library(
-    Client(
-        status=status,
-        headers=headers,
+    Errors(
         not_sent=(httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout),
         transport=(
             httpx2.NetworkError,
@@ -40,6 +37,7 @@ _LIBRARY = Library(
             httpx2.RemoteProtocolError,
             httpx2.ProxyError,
         ),
+        proxy=httpx2.ProxyError,
     ),
     httpx2.Request,
     httpx2.ByteStream,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
+from ssl import SSLCertVerificationError
 from types import TracebackType
 from typing import Any, Self
 
 from seawall.adapters.exchange import Changes, Client, Exchange, Pairs, Settings
 from seawall.adapters.release import RELEASE
 from seawall.errors import SeawallError
-from seawall.http_rules import is_idempotent
+from seawall.http_rules import is_idempotent, may_repeat
 from seawall.idempotency import HEADER, carries_key
 from seawall.outcome import Outcome
 from seawall.record import Record
@@ -25,10 +26,41 @@ KEY = "seawall_idempotency_key"  #: in a response's extensions: the key that was
 _TIMEOUTS = ("connect", "read", "write", "pool")
 
 
+class Errors(Record):
+    """The library's exceptions by what they say of the request."""
+
+    not_sent: tuple[type[Exception], ...]
+    transport: tuple[type[Exception], ...]
+    proxy: type[Exception]
+
+    def client(self) -> Client:
+        """What `Exchange` must know: how responses are read, and which errors may pass."""
+        return Client(
+            status=_status,
+            headers=_headers,
+            not_sent=lambda error: isinstance(error, self.not_sent) and not self._lasting(error),
+            transport=lambda error: isinstance(error, self.transport) and not self._lasting(error),
+        )
+
+    def _lasting(self, error: Exception) -> bool:
+        """Would the next attempt fail in the same way? A certificate stays invalid, and a proxy's 407 is an answer."""
+        if isinstance(error, self.proxy):
+            status = str(error)[:3]
+            return status.isdigit() and not may_repeat(int(status), repeatable=True)
+        seen: BaseException | None = error
+        for _ in range(10):  # a chain of causes can be a cycle
+            if seen is None:
+                return False
+            if isinstance(seen, SSLCertVerificationError):
+                return True
+            seen = seen.__cause__ or seen.__context__
+        return False
+
+
 class Library(Record):
     """The names that differ between the libraries."""
 
-    client: Client
+    errors: Errors
     request: Callable[..., Any]
     byte_stream: type
     watched: Callable[[Any], Watched]
@@ -66,14 +98,6 @@ class Watched:
         async for part in self._body:
             yield part
 
-    def close(self) -> None:
-        """Close the body, as the library would."""
-        self._body.close()
-
-    async def aclose(self) -> None:
-        """Close the body, as the library would."""
-        await self._body.aclose()
-
 
 class Sender:
     """Makes requests through the stacks of one transport."""
@@ -81,7 +105,8 @@ class Sender:
     def __init__(self, library: Library, settings: Settings | None, changes: Changes) -> None:
         self._library = library
         self._exchange = Exchange(
-            library.client, (Settings() if settings is None else settings).replace(**changes)
+            library.errors.client(),
+            (Settings() if settings is None else settings).replace(**changes),
         )
 
     def send(self, handle: Callable[[Any], Any], request: Any) -> Any:
@@ -323,13 +348,13 @@ def _seekable(file: Any) -> bool:
     return seekable is not None and bool(seekable())
 
 
-def status(response: Any) -> int:
+def _status(response: Any) -> int:
     """The status of a response."""
     code: int = response.status_code
     return code
 
 
-def headers(response: Any) -> Pairs:
+def _headers(response: Any) -> Pairs:
     """The headers of a response."""
     pairs: Pairs = response.headers.multi_items()
     return pairs
