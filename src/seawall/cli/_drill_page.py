@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from seawall.drill.run import Result
     from seawall.drill.settings import Settings
 
-TITLE = "A retry storm, and the same outage survived"
-SENT_PX, USEFUL_PX = 56, 16
+SENT_PX, USEFUL_PX = 68, 16
 
 
 def page_for(result: Result) -> str:
@@ -38,10 +37,12 @@ def page_for(result: Result) -> str:
         f"{machine.processors} processors, {machine.client_processes} client process(es), at most "
         f"{machine.most_per_s:.0f} requests/s; seed {settings.seed}; {result.took_s:.1f} s in all."
     )
+    count = len(result.runs)
+    title = f"One outage, {count} retry {'strategies' if count > 1 else 'strategy'}"
     return page(
-        f"seawall drill: {TITLE.lower()}",
+        f"seawall drill: {title.lower()}",
         [
-            heading(TITLE, 1),
+            heading(title, 1),
             paragraph(scenario(settings), "lead"),
             heading("Verdict"),
             bullets(verdict(settings, machine, result.metrics)),

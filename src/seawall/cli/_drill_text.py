@@ -42,11 +42,13 @@ def print_result(result: Result, out: Terminal) -> None:
 
 
 def scenario(settings: Settings) -> str:
-    """The scenario in two sentences."""
+    """The scenario in a few sentences."""
     return (
-        f"{settings.clients} clients on loopback make {settings.offered_per_s:.0f} calls/s to a server that can answer "
-        f"{settings.capacity_per_s:.0f} requests/s; {settings.timeout_s * 1000:.0f} ms limit and at most {settings.attempts} "
-        f"attempts. From {settings.warm_s:g} s to {settings.back_at_s:g} s it is out: it hangs, crashes (503), comes back cold."
+        f"{settings.clients} clients on loopback, each calling, thinking for {settings.think_s:.2g} s on average, calling again, "
+        f"make {settings.offered_per_s:.0f} calls/s to a server that can answer {settings.capacity_per_s:.0f} requests/s. An "
+        f"attempt may take {settings.timeout_s * 1000:.0f} ms, a call {settings.attempts} attempts. At {settings.warm_s:g} s "
+        f"the server hangs, at {settings.crash_at_s:.3g} s it crashes and answers 503, at {settings.cold_at_s:.3g} s it is back "
+        f"but cold, and only at {settings.back_at_s:.3g} s it works again."
     )
 
 

@@ -44,20 +44,20 @@ class Clients:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
             url = f"http://127.0.0.1:{message['port']}/"
             if message["do"] == "burst":
-                return await _burst(session, url, self._count, message["at"])
+                return await _burst(session, url, self._count, message["moments"])
             run = Run(self._settings, session, url, message["strategy"], message["start_at"])
             return await run.all(range(self._first, self._first + self._count))
 
 
 async def _burst(
-    session: aiohttp.ClientSession, url: str, count: int, burst_at: float
+    session: aiohttp.ClientSession, url: str, count: int, moments: list[float]
 ) -> dict[str, Any]:
-    """All clients connect one after the other, then fire in the same instant."""
+    """All clients connect, then fire in the same instant, at each of these moments."""
     await asyncio.gather(*(_get(session, url) for _ in range(count)))
-    late_s = max(0.0, time.monotonic() - burst_at)
-    await asyncio.sleep(max(0.0, burst_at - time.monotonic()))
-    await asyncio.gather(*(_get(session, url) for _ in range(count)))
-    return {"late_s": late_s}
+    for moment in moments:
+        await asyncio.sleep(max(0.0, moment - time.monotonic()))
+        await asyncio.gather(*(_get(session, url) for _ in range(count)))
+    return {}
 
 
 async def _get(session: aiohttp.ClientSession, url: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from math import ceil, floor
+from statistics import median
 
 from seawall.drill.desk import LATE, USEFUL
 from seawall.drill.records import Machine, RunRecord
@@ -59,6 +60,7 @@ def measure(run: RunRecord, settings: Settings) -> Metrics:
     peak, peak_at_s = busiest(run.arrived_s, BIN_S, out_s, end_s)
     begun = between(run.begun_s, out_s, end_s)
     served = between(useful_s, back_s, end_s) + between(late_s, back_s, end_s)
+    quiet_per_s = between(useful_s, 0.0, out_s) / out_s
     ends = len(run.succeeded_s) + len(run.failed_s)
     return Metrics(
         strategy=run.strategy,
@@ -71,12 +73,12 @@ def measure(run: RunRecord, settings: Settings) -> Metrics:
         peak=peak,
         peak_at_s=peak_at_s,
         peak_after=busiest(run.arrived_s, BIN_S, back_s, end_s)[0],
-        useful_before_per_s=between(useful_s, 0.0, out_s) / out_s,
+        useful_before_per_s=quiet_per_s,
         useful_outage_per_s=between(useful_s, out_s, back_s) / (back_s - out_s),
         useful_after_per_s=between(useful_s, back_s, end_s) / (end_s - back_s),
         load_after_per_s=between(run.arrived_s, back_s, end_s) / (end_s - back_s),
         wasted=between(late_s, back_s, end_s) / served if served else 0.0,
-        recovered_s=recovered_after(useful_s, run.begun_s, settings.offered_per_s, back_s, end_s),
+        recovered_s=recovered_after(useful_s, run.begun_s, quiet_per_s, back_s, end_s),
     )
 
 
@@ -108,24 +110,27 @@ def busiest(
 def recovered_after(
     useful_s: Sequence[float],
     begun_s: Sequence[float],
-    offered_per_s: float,
+    quiet_per_s: float,
     back_s: float,
     end_s: float,
 ) -> float | None:
     """Seconds from `back_s` until every whole second, from there to the end, has useful answers to 95 % of what is offered.
 
-    Offered in a second are the calls begun in it, and at least 90 % of `offered_per_s`: clients who are waiting to retry
-    begin no calls, and their silence is no recovery. In steps of 0.1 s; None if the last second fails.
+    Offered in a second are the calls begun in it, and at least 90 % of those answered in a quiet one before the outage:
+    clients who are waiting to retry begin no calls, and their silence is no recovery. The first tenth of the first second must have at least half of that:
+    a queue worked off later would fill a second that began without any answer. In steps of 0.1 s; None: the last one fails.
     """
-    recovered_s = None
-    for step in range(floor((end_s - JUDGED_S - back_s) / STEP_S + 1e-9), -1, -1):
+    steps = floor((end_s - JUDGED_S - back_s) / STEP_S + 1e-9)
+    steady: list[int] = []
+    for step in range(steps, -1, -1):
         from_s = back_s + step * STEP_S
         begun = between(begun_s, from_s, from_s + JUDGED_S)
-        offered = max(begun, QUIET_SHARE * offered_per_s * JUDGED_S)
+        offered = max(begun, QUIET_SHARE * quiet_per_s * JUDGED_S)
         if between(useful_s, from_s, from_s + JUDGED_S) < RECOVERED_SHARE * offered:
             break
-        recovered_s = round(step * STEP_S, 6)
-    return recovered_s
+        if between(useful_s, from_s, from_s + STEP_S) >= 0.5 * offered * STEP_S / JUDGED_S:
+            steady.append(step)
+    return round(min(steady) * STEP_S, 6) if steady else None
 
 
 def bins(times_s: Sequence[float], run_s: float, width_s: float = BIN_S) -> list[int]:
@@ -139,16 +144,21 @@ def bins(times_s: Sequence[float], run_s: float, width_s: float = BIN_S) -> list
 
 
 def machine_from(
-    burst_s: Sequence[float], clients: int, processors: int, client_processes: int
+    arrived_s: Sequence[float], clients: int, processors: int, client_processes: int
 ) -> Machine:
-    """What the calibration says: `burst_s` are the sorted arrivals of a burst of all clients at one instant."""
-    low, high = len(burst_s) // 20, len(burst_s) - 1 - len(burst_s) // 20
-    span_s = burst_s[-1] - burst_s[0] if burst_s else 0.0
+    """What the calibration says: after one request of each client, bursts of all clients, each burst in one instant.
+
+    `arrived_s`: all these arrivals, sorted. The figures are the medians of the bursts.
+    """
+    firsts = range(clients, len(arrived_s) - clients + 1, clients)
+    bursts = [arrived_s[first : first + clients] for first in firsts]
+    edge = clients // 20
+    spans_s = [burst[-1] - burst[0] for burst in bursts]
     return Machine(
         processors=processors,
         client_processes=client_processes,
         clients=clients,
-        smear_s=round(burst_s[high] - burst_s[low], 6) if burst_s else 0.0,
-        burst_peak=busiest(burst_s, BIN_S, burst_s[0], burst_s[-1] + 1.0)[0] if burst_s else 0,
-        most_per_s=round((len(burst_s) - 1) / span_s) if span_s > 0.0 else 0.0,
+        smear_s=round(median(burst[-1 - edge] - burst[edge] for burst in bursts), 6),
+        burst_peak=round(median(busiest(b, BIN_S, b[0], b[-1] + 1.0)[0] for b in bursts)),
+        most_per_s=round((clients - 1) / max(1e-6, median(spans_s))),
     )

@@ -44,7 +44,7 @@ class RunRecord(Record):
 
 
 class Machine(Record):
-    """What the machine itself does to a burst, measured before the runs: all clients fire in one instant.
+    """What the machine itself does to a burst, measured before the runs: all clients fire in one instant. Medians of a few.
 
     * `processors`: cores that we may use. * `client_processes`: of the drill.
     * `smear_s`: time in which the middle 90 % of the burst arrived. * `burst_peak`: most arrivals within 20 ms.

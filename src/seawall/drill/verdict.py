@@ -13,6 +13,7 @@ STORM = 1.5  # requests for each call
 WINDOW = f"{BIN_S * 1000:g} ms"
 JITTERED = ("full", "equal", "decorrelated")
 CUT_OFF = 0.8  # of the burst that the machine carries: such a peak might have been higher elsewhere
+FEW = 50  # clients whose burst is too short to tell a rate
 EASE = 3.0  # times the capacity that clients and server should carry
 
 
@@ -71,7 +72,9 @@ def _stuck(settings: Settings, metrics: Sequence[Metrics]) -> str:
     if fed:
         loads = [each.load_after_per_s / settings.capacity_per_s for each in fed]
         wasted = [each.wasted for each in fed]
-        whose = "They" if len(fed) == len(stuck) else _sentence(_listed([_title(e) for e in fed]))
+        whose = "They" if len(stuck) > 1 else "It"
+        if len(fed) < len(stuck):
+            whose = _sentence(_listed([*map(_title, fed)]))
         text += (
             f" {whose} sent {_range(loads, 2)} times what the server can do, and {_range([100 * w for w in wasted], 0)} % of "
             "what it worked off was for clients who had given up: the overload feeds itself."
@@ -82,10 +85,10 @@ def _stuck(settings: Settings, metrics: Sequence[Metrics]) -> str:
 def _recovered(settings: Settings, metrics: Sequence[Metrics]) -> str:
     well = [(each.recovered_s, each) for each in metrics if each.recovered_s is not None]
     if not well:
-        return "No strategy survived this outage; more capacity or less load is needed as well."
+        return "No strategy recovered while it was watched."
     well.sort(key=lambda pair: pair[0])
     if len(well) == len(metrics) and well[-1][0] <= 0.1:
-        return f"All strategies had recovered {well[-1][0]:g} s after the outage: at this load it was over when it was over."
+        return f"Every strategy had recovered {well[-1][0]:g} s after the outage."
     return f"Recovered after the outage: {_listed([f'{_title(e)} in {s:g} s' for s, e in well])}."
 
 
@@ -141,16 +144,18 @@ def _budget(settings: Settings, by_name: dict[str, Metrics]) -> str:
         text += f", and recovered in {budget.recovered_s:g} s where it did not without."
     else:
         text += f", and recovered in {budget.recovered_s:g} s instead of {without.recovered_s:g} s."
-    served = f"{budget.succeeded} calls succeeded with it, {without.succeeded} without"
+    shares = [
+        100 * each.failed / max(1, each.succeeded + each.failed) for each in (budget, without)
+    ]
+    text += f" {shares[0]:.0f} % of the calls failed with it, {shares[1]:.0f} % without"
     if budget.failed > without.failed:
-        return (
-            f"{text} {served}. Its price is that more calls fail, and at once, while the server is away: {budget.failed} "
-            f"failed with it, {without.failed} without."
-        )
-    return f"{text} {served}; {budget.failed} failed with it, {without.failed} without."
+        return f"{text}; what it costs is that calls fail at once while the server is away, instead of waiting for it."
+    return f"{text}."
 
 
 def _smear(machine: Machine, metrics: Sequence[Metrics]) -> str:
+    if machine.clients < 2:
+        return ""
     text = (
         f"Measured smear of this machine: {machine.clients} clients that fire in one instant arrive within "
         f"{machine.smear_s * 1000:.0f} ms, at most {machine.burst_peak} of them in {WINDOW}; so much spreading is no jitter."
@@ -162,7 +167,7 @@ def _smear(machine: Machine, metrics: Sequence[Metrics]) -> str:
 
 
 def _machine(settings: Settings, machine: Machine) -> str:
-    if machine.most_per_s >= EASE * settings.capacity_per_s:
+    if machine.clients < FEW or machine.most_per_s >= EASE * settings.capacity_per_s:
         return ""
     return (
         f"Caution: this machine carries {machine.most_per_s:.0f} requests/s in all, less than {EASE:g} times the server's "

@@ -20,7 +20,7 @@ li { max-width: 46rem; margin: .35rem 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .95rem; }
 th, td { padding: .35rem .6rem; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap; }
-thead th { color: var(--soft); font-weight: 500; vertical-align: bottom; white-space: normal; }
+thead th { color: var(--soft); font-weight: 500; vertical-align: bottom; white-space: normal; min-width: 5rem; }
 th:first-child { text-align: left; } tbody th { font-weight: 600; }
 tr.good td:last-child { color: var(--useful); font-weight: 600; } tr.bad td:last-child { color: var(--bad); font-weight: 600; }
 svg { width: 100%; min-width: 36rem; height: auto; display: block; font: 12px system-ui, sans-serif; }
