@@ -97,6 +97,9 @@ def test_when_no_jitter_ends_sooner_the_longer_wait_is_the_reason() -> None:
     assert "a call waits 1.50 s in all, with full jitter 0.75 s on average" in text
     other = said(figures("exponential", recovered_s=0.5), figures("full", recovered_s=0.4))
     assert "waits" not in other
+    once = SETTINGS.replace(attempts=1)
+    pair = (figures("exponential", recovered_s=0.5), figures("full", **STUCK))
+    assert "waits" not in "".join(verdict(once, MACHINE, pair))
 
 
 def test_the_budget_is_judged_by_its_own_run() -> None:

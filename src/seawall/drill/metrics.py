@@ -117,15 +117,16 @@ def recovered_after(
     """Seconds from `back_s` until every whole second, from there to the end, has useful answers to 95 % of what is offered.
 
     Offered in a second are the calls begun in it, and at least 90 % of those answered in a quiet one before the outage:
-    clients who are waiting to retry begin no calls, and their silence is no recovery. The first tenth of the first second must have at least half of that:
-    a queue worked off later would fill a second that began without any answer. In steps of 0.1 s; None: the last one fails.
+    clients who are waiting to retry begin no calls, and their silence is no recovery. The first tenth of the first second
+    must have at least half of that: a queue worked off later would fill a second that began without any answer. In steps of
+    0.1 s; None: the last second fails.
     """
     steps = floor((end_s - JUDGED_S - back_s) / STEP_S + 1e-9)
     steady: list[int] = []
     for step in range(steps, -1, -1):
         from_s = back_s + step * STEP_S
         begun = between(begun_s, from_s, from_s + JUDGED_S)
-        offered = max(begun, QUIET_SHARE * quiet_per_s * JUDGED_S)
+        offered = max(1.0, begun, QUIET_SHARE * quiet_per_s * JUDGED_S)
         if between(useful_s, from_s, from_s + JUDGED_S) < RECOVERED_SHARE * offered:
             break
         if between(useful_s, from_s, from_s + STEP_S) >= 0.5 * offered * STEP_S / JUDGED_S:

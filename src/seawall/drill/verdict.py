@@ -124,6 +124,8 @@ def _waits(settings: Settings, by_name: dict[str, Metrics]) -> str:
         mean_wait_s(name, settings.attempts, settings.base_s, settings.cap_s)
         for name in ("exponential", "full")
     )
+    if plain_s <= full_s:
+        return ""
     return (
         f"Without jitter the overload ended sooner because a call waits {plain_s:.2f} s in all, with full jitter "
         f"{full_s:.2f} s on average: what counts then is how much is sent, not how evenly."
