@@ -13,7 +13,13 @@ from typing import Any
 import pytest
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3.exceptions import ClosedPoolError, MaxRetryError, NewConnectionError, SSLError
+from urllib3.exceptions import (
+    ClosedPoolError,
+    MaxRetryError,
+    NewConnectionError,
+    ProxyError,
+    SSLError,
+)
 from urllib3.util import Timeout
 
 import seawall
@@ -419,6 +425,13 @@ def test_what_is_no_fault_of_the_connection_is_not_repeated(bench: Bench) -> Non
     assert not _broken(wrapped)
     assert _broken(requests.exceptions.SSLError(MaxRetryError(pool, "/", handshake)))
     assert not _broken(requests.ConnectionError(ClosedPoolError(pool, "closed")))
+    for status, again in (("407 Who?", False), ("503 Busy", True)):
+        tunnel = ProxyError("proxy", OSError(f"Tunnel connection failed: {status}"))
+        wrapped_tunnel = requests.exceptions.ProxyError(MaxRetryError(pool, "/", tunnel))
+        assert _broken(wrapped_tunnel) is again
+        assert not _not_sent(wrapped_tunnel)
+    nobody = ProxyError("proxy", NewConnectionError(pool, "refused"))
+    assert _not_sent(requests.exceptions.ProxyError(MaxRetryError(pool, "/", nobody)))
     assert not _broken(requests.exceptions.InvalidURL("x"))
     assert not _broken(ValueError("x"))
 

@@ -52,7 +52,7 @@ class Adapter(HTTPAdapter):
     What is repeated: connection failures, 429, 502, 503, 504 (and 408, 421, 425, and Cloudflare's 52x as they allow) of GET,
     HEAD, OPTIONS, TRACE, PUT and DELETE, and of any request that carries an `Idempotency-Key`. Other requests are repeated only
     when no server can have executed them: a connection that was refused or timed out before it stood, a name that was not
-    resolved, and 521, 523, 525. Never: other statuses, certificates that do not verify, addresses that are none.
+    resolved, and 521, 523, 525. Never: other statuses, certificates that do not verify, a proxy's 4xx, addresses that are none.
 
     What comes back is what the last attempt came to: the response, a 503 included, with the number of attempts in
     `response.seawall_attempts` and what was sent in `response.request`; or the exception that requests itself raises. A call
@@ -246,6 +246,8 @@ def _broken(error: Exception) -> bool:
     if isinstance(reason, SSLError) and reason.args:
         # what does not verify now will not verify in a second; both of its types are `ValueError`s
         return not isinstance(reason.args[0], ValueError)
+    if str(reason).startswith("Tunnel connection failed: 4"):
+        return False  # nor will a proxy that wants credentials get them
     return not isinstance(reason, ClosedPoolError)
 
 
