@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seawall.hint import NO_HINT, Hint
+from seawall.hint import NO_HINT, Hint, wait_after_hint
 from seawall.http_rules import is_idempotent, may_repeat, read_hint, rule_for
 
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z
@@ -92,6 +92,34 @@ def test_the_finer_header_goes_first_and_an_unreadable_one_gives_way(
 
 def test_two_lines_of_retry_after_are_read_to_be_on_the_safe_side() -> None:
     assert read_hint([("Retry-After", "10"), ("retry-after", "20")], NOW).delay_s == 20.0
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "hint"),
+    [
+        ("Retry-After", ["60", "Thu, 01 Jan 2026 00:02:00 GMT"], Hint(delay_s=120.0)),
+        ("Retry-After", ["soon", "60"], Hint(delay_s=60.0)),
+        ("retry-after-ms", ["2000", "1000", "x"], Hint(delay_s=2.0)),
+        ("x-ms-retry-after-ms", ["x", "1000"], Hint(delay_s=1.0)),
+        ("x-amz-retry-after", ["100", "3000", "-1"], Hint(delay_s=3.0, clamp_s=5.0)),
+        ("x-should-retry", ["true", "false"], Hint(retry=False, stop=True)),
+        ("x-should-retry", ["false", "true"], Hint(retry=False, stop=True)),
+        ("x-should-retry", ["yes", "true"], Hint(retry=True)),
+    ],
+)
+def test_of_a_repeated_header_the_more_cautious_value_counts(
+    name: str, values: list[str], hint: Hint
+) -> None:
+    assert read_hint([(name, value) for value in values], NOW) == hint
+
+
+@pytest.mark.parametrize(
+    ("value", "waits_s"), [("1500", 1.5), ("0", 0.05), ("10000", 5.05), ("-1", 0.05), ("1.5", 0.05)]
+)
+def test_what_x_amz_retry_after_makes_of_a_delay(value: str, waits_s: float) -> None:
+    """AWS standard retry v2.1, case 10: between the own delay and five seconds more."""
+    hint = read_hint([("x-amz-retry-after", value)], NOW)
+    assert wait_after_hint(0.05, hint, 0.5, cap_s=300.0) == pytest.approx(waits_s)
 
 
 def test_a_date_is_counted_from_the_responses_own_date() -> None:
@@ -189,6 +217,11 @@ values = (
 
 
 @given(st.lists(st.tuples(names, values), max_size=6))
-def test_nothing_that_a_server_sends_raises_or_is_negative(headers: list[tuple[str, str]]) -> None:
+def test_nothing_that_a_server_sends_raises_or_makes_a_wait_endless(
+    headers: list[tuple[str, str]],
+) -> None:
     hint = read_hint(headers, NOW)
     assert hint.delay_s is None or hint.delay_s >= 0.0
+    assert not (hint.stop and hint.retry)
+    wait_s = wait_after_hint(0.1, hint, 0.5, cap_s=300.0)
+    assert wait_s is None or 0.0 <= wait_s <= 330.0
