@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seawall import backoff as module
 from seawall.backoff import (
     JITTERS,
     Backoff,
@@ -36,6 +35,8 @@ from seawall.backoff import (
     Resilience4j,
     Sequence,
 )
+from seawall.backoff import formulas as module
+from seawall.backoff import jitter as jitter_module
 from seawall.strategies import STRATEGIES, strategy
 
 VECTORS: dict[str, Any] = json.loads(
@@ -353,7 +354,7 @@ def test_the_published_pile_ups_are_there_and_documented(jitter: Jitter) -> None
     curve = Exponential(0.1, 10.0, jitter=jitter)
     at_cap = sum(curve.step(50, 0.0, i / 200)[0] == 10.0 for i in range(200))
     assert at_cap == {"additive": 200, "proportional": 100}[jitter]
-    source = Path(module.__file__).read_text(encoding="utf-8")
+    source = Path(jitter_module.__file__).read_text(encoding="utf-8")
     line = source.split(f"* `{jitter}`:")[1].split("* `")[0]
     assert "as published" in line.replace("\n", " ")
 
