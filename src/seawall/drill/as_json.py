@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 from seawall.drill.desk import USEFUL
@@ -19,7 +20,8 @@ def as_json(result: Result) -> dict[str, Any]:
         "settings": settings.as_dict()
         | {"offered_per_s": settings.offered_per_s, "think_s": settings.think_s},
         "script": [{"from_s": at_s, "server": state} for at_s, state in settings.script()],
-        "machine": _fields(result.machine),
+        "machine": _fields(result.machine)
+        | {"system": platform.system(), "python": platform.python_version()},
         "bin_s": BIN_S,
         "runs": [
             _fields(metrics)
