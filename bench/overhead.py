@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -164,6 +165,26 @@ def calls(
     ]
 
 
+def frames(effort: Effort, depth: int = 50) -> Row:
+    """What each frame above a failing call adds, by a call from the bottom of a recursion."""
+
+    def under(frames_above: int, call: Fn) -> Any:
+        return call() if frames_above == 0 else under(frames_above - 1, call)
+
+    def growth(call: Fn) -> list[Case]:
+        name = "ours" if call is ours else "plain"
+        return [Case(f"{name} {n}", partial(under, n, call)) for n in (0, depth)]
+
+    ours, plain = with_defaults()(failing_once()), by_hand(failing_once())
+    taken = measure([*growth(ours), *growth(plain)], effort)
+    each = {
+        n: (taken[f"{n} {depth}"].least - taken[f"{n} 0"].least) / depth for n in ("ours", "plain")
+    }
+    return Row(
+        case="one failure, each frame above it / by_hand", ours=each["ours"], peer=each["plain"]
+    )
+
+
 def imports(effort: Effort) -> list[Row]:
     """Milliseconds of a fresh interpreter that imports one thing and ends, against one that imports nothing."""
     least = dict.fromkeys(["pass", "import seawall"], float("inf"))
@@ -231,6 +252,7 @@ def run(effort: Effort) -> list[Row]:
             goals={DEFAULTS: 5},
             **coroutine,
         ),
+        frames(effort),
         *imports(effort),
     ]
 

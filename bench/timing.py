@@ -49,8 +49,8 @@ class Timing:
 def measure(cases: Sequence[Case], effort: Effort) -> dict[str, Timing]:
     """Nanoseconds a call for each case, by name.
 
-    Each round runs in a fresh thread, so that the harness's own frames are not on the stack: a call of ours that fails looks along
-    it, and what each further frame costs is a row of its own.
+    Each round runs in a fresh thread, so that the harness's own frames are not on the stack: a call of ours that fails looks
+    along it, and what each further frame costs is a row of its own.
     """
     with asyncio.Runner() as runner:
 

@@ -23,13 +23,7 @@ SENT_PX, USEFUL_PX = 68, 16
 def page_for(result: Result) -> str:
     """The whole page as HTML."""
     settings, machine = result.settings, result.machine
-    figure = small_multiples(
-        _panels(result),
-        _bands(settings),
-        BIN_S,
-        settings.run_s,
-        "Arrivals and useful answers over time",
-    )
+    figure = figure_for(result)
     head = ("strategy", *(f"{upper} {lower}".replace("- ", "") for upper, lower in COLUMNS))
     rows = [row(metrics, settings) for metrics in result.metrics]
     marks = ["bad" if metrics.recovered_s is None else "good" for metrics in result.metrics]
@@ -55,6 +49,13 @@ def page_for(result: Result) -> str:
             paragraph(facts, "small"),
         ],
     )
+
+
+def figure_for(result: Result) -> str:
+    """The chart alone, as SVG."""
+    settings = result.settings
+    title = "Arrivals and useful answers over time"
+    return small_multiples(_panels(result), _bands(settings), BIN_S, settings.run_s, title)
 
 
 def _caption(settings: Settings) -> str:

@@ -38,6 +38,7 @@ def drill(
     as_json_text: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the JSON to this file as well.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page to this file.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write the chart to this file.")] = None,
 ) -> None:
     """Retry strategies against a real outage: server, sockets, clients."""
     try:
@@ -54,7 +55,7 @@ def drill(
         )
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(str(error)) from error
-    for path in (out, html):
+    for path in (out, html, svg):
         if path is not None and not path.resolve().parent.is_dir():
             raise typer.BadParameter(f"{path}: there is no directory {path.resolve().parent}.")
     try:
@@ -64,6 +65,11 @@ def drill(
         typer.echo(f"seawall drill: {error}", err=True)
         raise typer.Exit(2) from None
     _give(result, as_json_text=as_json_text, out=out, html=html)
+    if svg is not None:
+        from seawall.cli._drill_page import figure_for
+        from seawall.report.figure import standalone
+
+        svg.write_text(standalone(figure_for(result)), encoding="utf-8")
 
 
 _NAMES = "\n".join(f"  {name:<14}{entry.title}" for name, entry in CONTENDERS.items())

@@ -12,6 +12,20 @@ LEFT, RIGHT = 64, 16
 HEAD, GAP, FOOT, TITLE = 22, 4, 30, 24
 
 
+#: the colours, light and dark, and what the figure's classes mean
+FIGURE_STYLE = """
+:root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1d2327; --soft: #5d676e; --rule: #d5d8d6; --sent: #2f6f9f;
+  --useful: #2e8b57; --bad: #b3402e; --hang: #f3e3b3; --down: #f3cfc6; --cold: #d9e5ee; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14181b; --ink: #e6e8e6; --soft: #9aa5ab; --rule: #384046;
+  --sent: #6fb1e0; --useful: #5cc48a; --bad: #f08a75; --hang: #4a411f; --down: #4d2a23; --cold: #22384a; } }
+svg { width: 100%; min-width: 36rem; height: auto; display: block; font: 12px system-ui, sans-serif; }
+svg .title { fill: var(--ink); font-weight: 600; font-size: 13px; } svg .note { fill: var(--soft); font-weight: 400; }
+svg .tick { fill: var(--soft); font-size: 11px; } svg .rule { stroke: var(--rule); }
+svg .mark { stroke: var(--bad); stroke-dasharray: 4 4; } svg .sent { fill: var(--sent); } svg .useful { fill: var(--useful); }
+svg .hang { fill: var(--hang); } svg .down { fill: var(--down); } svg .cold { fill: var(--cold); }
+"""
+
+
 class Strip(Record):
     """One row of a panel: a filled step line.
 
@@ -66,6 +80,13 @@ def small_multiples(
         f'<svg viewBox="0 0 {WIDTH} {y + FOOT:g}" role="img" aria-label="{escape(title)}" '
         f'xmlns="http://www.w3.org/2000/svg">{"".join(behind + parts + axis)}</svg>'
     )
+
+
+def standalone(svg: str) -> str:
+    """The figure as a file of its own: with its style, and paper to stand on."""
+    head, _, body = svg.partition(">")
+    paper = '<rect width="100%" height="100%" fill="var(--paper)"/>'
+    return f"{head}><style>{FIGURE_STYLE}</style>{paper}{body}\n"
 
 
 def _x(at_s: float, run_s: float) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-STYLE = """
-:root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1d2327; --soft: #5d676e; --rule: #d5d8d6; --sent: #2f6f9f;
-  --useful: #2e8b57; --bad: #b3402e; --hang: #f3e3b3; --down: #f3cfc6; --cold: #d9e5ee; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181b; --ink: #e6e8e6; --soft: #9aa5ab; --rule: #384046;
-  --sent: #6fb1e0; --useful: #5cc48a; --bad: #f08a75; --hang: #4a411f; --down: #4d2a23; --cold: #22384a; } }
+from seawall.report.figure import FIGURE_STYLE
+
+STYLE = (
+    FIGURE_STYLE
+    + """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 3rem; }
@@ -23,12 +23,8 @@ th, td { padding: .35rem .6rem; text-align: right; border-bottom: 1px solid var(
 thead th { color: var(--soft); font-weight: 500; vertical-align: bottom; white-space: normal; min-width: 5rem; }
 th:first-child { text-align: left; } tbody th { font-weight: 600; }
 tr.good td:last-child { color: var(--useful); font-weight: 600; } tr.bad td:last-child { color: var(--bad); font-weight: 600; }
-svg { width: 100%; min-width: 36rem; height: auto; display: block; font: 12px system-ui, sans-serif; }
-svg .title { fill: var(--ink); font-weight: 600; font-size: 13px; } svg .note { fill: var(--soft); font-weight: 400; }
-svg .tick { fill: var(--soft); font-size: 11px; } svg .rule { stroke: var(--rule); }
-svg .mark { stroke: var(--bad); stroke-dasharray: 4 4; } svg .sent { fill: var(--sent); } svg .useful { fill: var(--useful); }
-svg .hang { fill: var(--hang); } svg .down { fill: var(--down); } svg .cold { fill: var(--cold); }
 """
+)
 
 
 def page(title: str, body: Sequence[str]) -> str:
