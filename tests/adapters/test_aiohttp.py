@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import doctest
 import gc
 import ssl
 import weakref
@@ -18,7 +19,8 @@ import pytest
 from aiohttp.client_reqrep import ConnectionKey
 
 import seawall
-from seawall.adapters.aiohttp import Middleware, Settings, _broken, _not_sent
+import seawall.adapters.aiohttp as module
+from seawall.adapters.aiohttp import _GIVEN_UP, Middleware, Settings, _broken, _not_sent
 from seawall.adapters.httpx_family import BodyReadError
 from seawall.events import Event, GaveUp, RetryScheduled
 from tests.adapters.server import Answer, Server, close, hang, refusing, reset, respond
@@ -185,6 +187,24 @@ def test_also_with_a_body_and_a_key(bench: Bench) -> None:
     with Server([*[close()] * 4, respond(200)]) as server:
         asyncio.run(main())
     assert [request.body for request in server.requests] == [b"x"] * 4 + [b""]
+
+
+def test_an_error_that_aiohttp_does_not_ask_about_is_forgotten(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kept for ever it would keep alive all that its frames hold."""
+    monkeypatch.setattr("seawall.adapters.aiohttp._FORGOTTEN_AFTER_S", 0.0)
+
+    async def main() -> None:
+        async with bench.session() as session:
+            with pytest.raises(aiohttp.ServerDisconnectedError):
+                await session.put(server.url, data=streamed())
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert not _GIVEN_UP.get()
+
+    with Server([close()]) as server:
+        asyncio.run(main())
 
 
 # --- requests that are not idempotent -------------------------------------------------------------
@@ -622,3 +642,9 @@ KEY = ConnectionKey("host", 443, True, True, None, None, None)
 def test_what_errors_mean(error: Exception, broken: bool, not_sent: bool) -> None:
     assert _broken(error) is broken
     assert _not_sent(error) is not_sent
+
+
+def test_the_example() -> None:
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert result.attempted
+    assert not result.failed

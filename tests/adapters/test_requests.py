@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import gc
 import io
 import pickle
@@ -23,6 +24,7 @@ from urllib3.exceptions import (
 from urllib3.util import Timeout
 
 import seawall
+import seawall.adapters.requests as module
 from seawall.adapters.requests import Adapter, _broken, _cut, _not_sent
 from seawall.events import Event, GaveUp
 from tests.adapters.server import Answer, Server, close, half, hang, refusing, reset, respond
@@ -498,3 +500,9 @@ def test_an_unknown_setting_is_refused() -> None:
     unknown: Any = {"max_retries": 3}
     with pytest.raises(TypeError, match="max_retries"):
         Adapter(**unknown)
+
+
+def test_the_example() -> None:
+    result = doctest.testmod(module)
+    assert result.attempted
+    assert not result.failed

@@ -25,14 +25,17 @@ from seawall.scope import CURRENT, published
 
 __all__ = ["Middleware", "Settings"]
 
-#: the last error that was given up on in this task, and the mark of the session's call that will make the request once more
-_GIVEN_UP: ContextVar[tuple[object, Exception] | None] = ContextVar(
+#: the last error that was given up on in this task, with the mark of the session's call that may make the request once more
+_GIVEN_UP: ContextVar[list[tuple[object, BaseException]] | None] = ContextVar(
     "seawall.aiohttp_given_up", default=None
+)
+_FORGOTTEN_AFTER_S = (
+    1.0  #: an error that aiohttp does not ask about again; long after it would have
 )
 
 
 class Middleware:
-    """A middleware for `aiohttp.ClientSession` that repeats what failed, when that is safe. Needs aiohttp >= 3.12.
+    """A middleware for `aiohttp.ClientSession` that repeats what failed, when that is safe. Needs aiohttp >= 3.12.15.
 
     >>> import asyncio, aiohttp
     >>> async def main():
@@ -167,6 +170,7 @@ class _Call:
     def ended(self, outcome: Outcome) -> ClientResponse:
         """Return or raise what the only possible attempt came to."""
         if outcome.error is not None:
+            self.given_up(outcome.error)
             try:
                 raise outcome.error
             finally:
@@ -184,9 +188,10 @@ class _Call:
             isinstance(error, (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError))
             and not isinstance(error, aiohttp.ClientConnectorError)
             and is_idempotent(self._request.method)
-            and not getattr(self._request.body, "consumed", False)
         ):
-            _GIVEN_UP.set((_mark_of(self._request), error))
+            given_up: list[tuple[object, BaseException]] = [(_mark_of(self._request), error)]
+            _GIVEN_UP.set(given_up)
+            asyncio.get_running_loop().call_later(_FORGOTTEN_AFTER_S, given_up.clear)
 
     async def release(self) -> None:
         """Give back the connection of a failed attempt, if one is held: kept if its answer is complete, else closed."""
@@ -232,9 +237,8 @@ def _refuse_second_series(request: ClientRequest) -> None:
     if given_up is None:
         return
     _GIVEN_UP.set(None)
-    mark, error = given_up
-    del given_up
-    if mark is not None and mark is _mark_of(request):
+    mark, error = given_up.pop() if given_up else (None, None)
+    if error is not None and mark is not None and mark is _mark_of(request):
         try:
             raise error
         finally:
