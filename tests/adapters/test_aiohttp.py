@@ -470,6 +470,21 @@ def test_a_good_response_is_streamed(bench: Bench) -> None:
         assert asyncio.run(main()) == [b"first", b"second"]
 
 
+def test_hundreds_of_tasks_share_a_few_connections(bench: Bench) -> None:
+    """Each has attempts of its own; none starves, and every failed response has been given back."""
+
+    async def main() -> list[Asked]:
+        async with bench.session(pool=5, budget=seawall.UNLIMITED, attempts=20) as session:
+            return await asyncio.gather(*(read(session, server.url) for _ in range(200)))
+
+    failed = [respond(503, b"busy")] * 25 + [respond(503)] * 125
+    with Server([*failed, *[respond(200)] * 200]) as server:
+        answers = asyncio.run(main())
+        assert server.connections <= 5
+    assert {answer.status for answer in answers} == {200}
+    assert sum(answer.attempts for answer in answers) == 350
+
+
 # --- time -----------------------------------------------------------------------------------------
 
 

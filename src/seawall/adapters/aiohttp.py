@@ -8,6 +8,7 @@ See `Middleware` for what it does.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Unpack
 
@@ -29,6 +30,8 @@ __all__ = ["Middleware", "Settings"]
 _GIVEN_UP: ContextVar[list[tuple[object, BaseException]] | None] = ContextVar(
     "seawall.aiohttp_given_up", default=None
 )
+_DRAINED_BYTES = 65536  #: a failed response up to this long is read, to keep its connection,
+_DRAINED_WITHIN_S = 0.1  #: if it comes within this time
 _FORGOTTEN_AFTER_S = (
     1.0  #: an error that aiohttp does not ask about again; long after it would have
 )
@@ -194,10 +197,18 @@ class _Call:
             asyncio.get_running_loop().call_later(_FORGOTTEN_AFTER_S, given_up.clear)
 
     async def release(self) -> None:
-        """Give back the connection of a failed attempt, if one is held: kept if its answer is complete, else closed."""
+        """Give back the connection of a failed attempt, if one is held: kept if its answer is complete, else closed.
+
+        The rest of a short answer is on its way, a packet behind its head; a server in trouble need not shake hands again.
+        """
         response, self.held = self.held, None
-        if response is not None:
-            response.release()
+        if response is None:
+            return
+        if 0 < (response.content_length or 0) <= _DRAINED_BYTES and not response.content.at_eof():
+            with suppress(Exception):  # what is thrown away need not end well
+                async with asyncio.timeout(_DRAINED_WITHIN_S):
+                    await response.read()
+        response.release()
 
 
 async def _within(
