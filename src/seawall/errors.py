@@ -48,6 +48,10 @@ class AttemptTimeout(SeawallError, TimeoutError):
         self.goes_on = goes_on
 
 
+class BreakerOpen(SeawallError):
+    """A `Breaker` has refused the call without making it. `retry_after_s`: the rest of its open time, None if not known."""
+
+
 class OrderWarning(UserWarning):
     """A stack was composed in an order that is known to be bad; the message says why and what to do."""
 

@@ -62,3 +62,42 @@ class TimedOut(Event):
     """A `Timeout` has cut a call short after `limit_s` seconds."""
 
     limit_s: float
+
+
+class BreakerOpened(Event):
+    """A breaker has opened for `open_s` seconds, the `opening`-th time in a row.
+
+    `calls`, `failures`, `slow`: what it had counted. `enforced` is False for one that only watches: nothing is refused.
+    """
+
+    open_s: float
+    opening: int
+    calls: int
+    failures: int
+    slow: int
+    enforced: bool = True
+
+
+class BreakerHalfOpened(Event):
+    """The open time of a breaker is over; probes are admitted."""
+
+
+class BreakerRecovering(Event):
+    """The probes have succeeded, or an isolated breaker was released: a growing share of the calls is admitted."""
+
+
+class BreakerClosed(Event):
+    """A breaker admits every call again."""
+
+
+class BreakerOrdered(Event):
+    """Somebody has put a breaker into a `state` by hand: isolated, disabled or metrics-only."""
+
+    state: str
+
+
+class BreakerRefused(Event):
+    """A breaker has refused a call because of its `state`; `retry_after_s` as in `BreakerOpen`."""
+
+    state: str
+    retry_after_s: float | None

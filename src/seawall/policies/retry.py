@@ -57,6 +57,8 @@ class Retry(Policy):
         "Keep one, where the call is cheapest to repeat.",
         "Timeout": "a Timeout outside Retry cuts the waits as well and loses the last error. "
         "Use Deadline outside for the total and Timeout inside for each attempt.",
+        "Breaker": "with Retry inside Breaker the breaker sees only the last of several attempts, and a breaker that opens "
+        "does not end the others. Put Breaker inside Retry.",
     }
 
     def __post_init__(self) -> None:
