@@ -350,6 +350,7 @@ class BreakerState:
                 "passed": self._passed,
                 "failed": self._failed,
                 "credit": self._credit,
+                "window_of": repr(self.rules.window),
                 "window": self._window.dump(now),
                 "row": self._row.dump(now),
             }
@@ -357,14 +358,15 @@ class BreakerState:
     def restore(self, snapshot: Mapping[str, Any], now: float, age_s: float = 0.0) -> None:
         """Go on from a snapshot that was taken `age_s` seconds ago; calls under way here are of an older generation then.
 
-        The rules stay this breaker's own; of a window of another size what fits is taken. ValueError for anything that
-        is not a snapshot; nothing has changed then.
+        The rules stay this breaker's own; if its window is another than the snapshot's, it begins empty. ValueError for
+        anything that is not a snapshot; nothing has changed then.
         """
         known = _checked(snapshot)
         with self._lock:
             self._enter(known["state"], now - age_s - known["age_s"])
-            self._window.load(known["window"], now - age_s)
-            self._window.move(now)
+            if known["window_of"] == repr(self.rules.window):
+                self._window.load(known["window"], now - age_s)
+                self._window.move(now)
             self._row.load(known["row"], now)
             self._open_s = known["open_s"]
             self._openings = known["openings"]
@@ -503,7 +505,7 @@ class BreakerState:
         return twin
 
     def __repr__(self) -> str:
-        return f"BreakerState({self._state!r}, {self.rules!r})"
+        return f"BreakerState({self._state!r})"
 
 
 def _share(field: str, value: object) -> None:
@@ -529,16 +531,24 @@ def _checked(snapshot: Mapping[str, Any]) -> dict[str, Any]:
             f"Known are {', '.join(STATES)}."
         )
     try:
-        return {
+        known: dict[str, Any] = {
             "state": snapshot["state"],
-            **{name: float(snapshot[name]) for name in ("age_s", "open_s", "memory", "credit")},
-            **{name: int(snapshot[name]) for name in ("openings", "passed", "failed")},
-            **{
-                name: [[int(each) for each in (a, b, c)] for a, b, c in snapshot[name]]
-                for name in ("window", "row")
-            },
+            "window_of": str(snapshot["window_of"]),
         }
+        for name in ("age_s", "open_s", "memory", "credit"):
+            known[name] = _not_negative(float(snapshot[name]))
+        for name in ("openings", "passed", "failed"):
+            known[name] = int(_not_negative(snapshot[name]))
+        for name in ("window", "row"):
+            known[name] = [[int(_not_negative(n)) for n in (a, b, c)] for a, b, c in snapshot[name]]
     except (KeyError, TypeError, ValueError) as fault:
         raise ValueError(
             f"BreakerState.restore: not a snapshot: {fault!r}. Pass what BreakerState.snapshot() returned."
         ) from fault
+    return known
+
+
+def _not_negative(value: float) -> float:
+    if not 0.0 <= value < inf:
+        raise ValueError(f"{value!r} is not a finite number >= 0")
+    return value
