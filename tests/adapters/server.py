@@ -160,6 +160,7 @@ class Server:
         while True:
             try:
                 connection, _ = self._socket.accept()
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             except OSError:
                 return
             with self._changed:

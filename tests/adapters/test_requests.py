@@ -25,7 +25,7 @@ from urllib3.util import Timeout
 
 import seawall
 import seawall.adapters.requests as module
-from seawall.adapters.requests import Adapter, _broken, _cut, _not_sent
+from seawall.adapters.requests import Adapter, _broken, _Call, _cut, _not_sent
 from seawall.events import Event, GaveUp
 from tests.adapters.server import Answer, Server, close, half, hang, refusing, reset, respond
 from tests.fakes import FakeWorld
@@ -410,7 +410,7 @@ def test_a_failure_leaves_no_cycle_of_ours_behind(
         for method in ("GET", "POST"):
             with pytest.raises(requests.ConnectionError):
                 bench.session.request(method, "http://x/")
-        ours = [each for each in gc.get_objects() if type(each).__name__ == "_Call"]
+        ours = [each for each in gc.get_objects() if type(each) is _Call]
     finally:
         gc.enable()
     assert ours == []

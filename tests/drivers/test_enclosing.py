@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Coroutine, Generator
 from typing import Any
 
 import pytest
+import trio
 
 from seawall.drivers.enclosing import enclosing
 from seawall.retrying import retry
 from seawall.scope import CURRENT
+from seawall.world import in_trio
 from tests.fakes import FakeWorld, Flaky
 
 
@@ -116,3 +119,47 @@ def test_other_threads_are_other_calls() -> None:
 
     retry(on=OSError, attempts=2, world=world).call(call)
     assert (inner.calls, results) == (4, [ConnectionError])
+
+
+class Wrapped:
+    """An awaitable of the kind that clients return: not a coroutine, but it awaits one."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self._coroutine = coroutine
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._coroutine.__await__()
+
+
+@pytest.mark.parametrize("settings", [{}, {"deadline_s": 50.0}], ids=["unpublished", "published"])
+@pytest.mark.parametrize("library", ["asyncio", "trio"])
+def test_the_guard_holds_across_an_awaitable_that_hides_the_frames(
+    library: str, settings: dict[str, Any]
+) -> None:
+    """CPython 3.11 loses the link between frames when a failure is thrown in through an `__await__`."""
+    world = FakeWorld()
+    calls = 0
+
+    async def thrown() -> None:
+        nonlocal calls
+        calls += 1
+        if in_trio():
+            with trio.move_on_after(
+                0
+            ):  # cancelled at the checkpoint: thrown in, as a failed future is
+                await trio.lowlevel.checkpoint()
+        else:
+            future = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().call_soon(future.set_exception, ConnectionError())
+            await future
+        raise ConnectionError
+
+    inner = retry(on=OSError, attempts=3, world=world)(thrown)
+    outer = retry(on=OSError, attempts=3, world=world, **settings)
+
+    async def main() -> None:
+        await outer.acall(lambda: Wrapped(inner()))
+
+    with pytest.raises(ConnectionError):
+        asyncio.run(main()) if library == "asyncio" else trio.run(main)
+    assert calls == 3

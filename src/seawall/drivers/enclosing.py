@@ -48,7 +48,42 @@ def unpublished(skip: int = 0) -> Scope | None:
             if scope is not None:
                 return scope
         frame = frame.f_back
-    return None
+    return _awaiting()
+
+
+def _awaiting() -> Scope | None:
+    """What the walk over the frames has missed: the running task's coroutines from the outermost on.
+
+    When a failure is thrown into a coroutine that awaits an object with an `__await__` of its own, CPython 3.11 leaves its
+    frame out of the chain. Seen from outside it is there, down to that object.
+    """
+    coroutine = _task_coroutine()
+    if coroutine is None:
+        return None
+    linked: set[int] = set()
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        linked.add(id(frame))
+        frame = frame.f_back
+    found: Scope | None = None
+    while coroutine is not None:
+        frame = getattr(coroutine, "cr_frame", None)
+        if frame is not None and id(frame) not in linked and frame.f_code in FIRST_ATTEMPTS:
+            found = _scope_of(frame.f_locals) or found
+        coroutine = getattr(coroutine, "cr_await", None)
+    return found
+
+
+def _task_coroutine() -> Any:
+    """The outermost coroutine of the running task, in asyncio or trio; None outside any."""
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_task():
+        return trio.lowlevel.current_task().coro
+    events = sys.modules.get("asyncio.events")
+    if events is None or events._get_running_loop() is None:  # noqa: SLF001 - exported for such uses
+        return None
+    task = sys.modules["asyncio"].current_task()
+    return None if task is None else task.get_coro()
 
 
 def _scope_of(found: dict[str, Any]) -> Scope | None:
