@@ -35,6 +35,10 @@ TOUCHY = BreakerRules(
     failure_ratio=None, consecutive=1, open_backoff=OPEN_10, probes=2, probe_limit_s=30.0
 )
 
+TABLE: dict[tuple[str, str], State] = {
+    (before, cause): after for before, cause, after in TRANSITIONS
+}
+
 
 def permit(state: BreakerState, now: float) -> Permit:
     given = state.admit(now)
@@ -594,10 +598,10 @@ class BreakerAgainstOracle(RuleBasedStateMachine):
     def order(self, order: str) -> None:
         before = self.state.name
         change = getattr(self.state, order)(self.now)
-        after = [then for state, cause, then in TRANSITIONS if (state, cause) == (before, order)]
-        assert (change is None) == (after == [])
-        if after:
-            self.oracle.enter(after[0], self.now)
+        after = TABLE.get((before, order))
+        assert (change is None) == (after is None)
+        if after is not None:
+            self.oracle.enter(after, self.now)
 
     @precondition(lambda self: self.now == self.latest)
     @rule(age_s=st.sampled_from([0.0, 0.0, 1.5]))
