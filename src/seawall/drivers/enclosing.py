@@ -10,7 +10,7 @@ own are published by context (docs/decisions/0002-first-attempt.md).
 from __future__ import annotations
 
 import sys
-from types import CodeType
+from types import CodeType, CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from seawall.scope import CURRENT, Scope, published
@@ -26,16 +26,19 @@ FIRST_ATTEMPTS: list[CodeType] = []
 WRAPPERS: list[dict[str, Any]] = []
 
 
-def enclosing(skip: int = 0) -> Scope | None:
-    """The scope of the innermost seawall call around the caller, or around the frame `skip` levels further out."""
+def enclosing(skip: int = 0, *, hidden: bool = True) -> Scope | None:
+    """The scope of the innermost seawall call around the caller, or around the frame `skip` levels further out.
+
+    `hidden`: look for coroutines that the chain of frames leaves out as well; a wrapper in a thread need not.
+    """
     if CURRENT.get() is not None:
         scope = published()
         if scope is not None:
             return scope
-    return unpublished(skip + 1)
+    return unpublished(skip + 1, hidden=hidden)
 
 
-def unpublished(skip: int = 0) -> Scope | None:
+def unpublished(skip: int = 0, *, hidden: bool = True) -> Scope | None:
     """The same by frames alone: for a call that is published itself and looks for what is around it."""
     try:
         frame: FrameType | None = sys._getframe(skip + 1)  # pyright: ignore[reportPrivateUsage]
@@ -48,17 +51,20 @@ def unpublished(skip: int = 0) -> Scope | None:
             if scope is not None:
                 return scope
         frame = frame.f_back
-    return _awaiting()
+    return _hidden() if hidden else None
 
 
-def _awaiting() -> Scope | None:
-    """What the walk over the frames has missed: the running task's coroutines from the outermost on.
+def _hidden() -> Scope | None:
+    """What the walk over the frames has missed: the running task's coroutines, from the outermost on.
 
     When a failure is thrown into a coroutine that awaits an object with an `__await__` of its own, CPython 3.11 leaves its
-    frame out of the chain. Seen from outside it is there, down to that object.
+    frame out of the chain. Seen from outside it is there, down to that object; where there is no such object nothing is missing.
     """
-    coroutine = _task_coroutine()
-    if coroutine is None:
+    outermost = _task_coroutine()
+    inner = outermost
+    while type(inner) is CoroutineType:
+        inner = inner.cr_await
+    if inner is None:
         return None
     linked: set[int] = set()
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
@@ -66,24 +72,25 @@ def _awaiting() -> Scope | None:
         linked.add(id(frame))
         frame = frame.f_back
     found: Scope | None = None
-    while coroutine is not None:
-        frame = getattr(coroutine, "cr_frame", None)
+    while type(outermost) is CoroutineType:
+        frame = outermost.cr_frame
         if frame is not None and id(frame) not in linked and frame.f_code in FIRST_ATTEMPTS:
             found = _scope_of(frame.f_locals) or found
-        coroutine = getattr(coroutine, "cr_await", None)
+        outermost = outermost.cr_await
     return found
 
 
-def _task_coroutine() -> Any:
+def _task_coroutine() -> object:
     """The outermost coroutine of the running task, in asyncio or trio; None outside any."""
+    asyncio = sys.modules.get("asyncio")
+    loop = None if asyncio is None else asyncio._get_running_loop()  # noqa: SLF001 - exported for this
+    if asyncio is not None and loop is not None:
+        task = asyncio.current_task(loop)
+        return None if task is None else task.get_coro()
     trio = sys.modules.get("trio")
     if trio is not None and trio.lowlevel.in_trio_task():
         return trio.lowlevel.current_task().coro
-    events = sys.modules.get("asyncio.events")
-    if events is None or events._get_running_loop() is None:  # noqa: SLF001 - exported for such uses
-        return None
-    task = sys.modules["asyncio"].current_task()
-    return None if task is None else task.get_coro()
+    return None
 
 
 def _scope_of(found: dict[str, Any]) -> Scope | None:

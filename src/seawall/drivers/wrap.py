@@ -55,7 +55,7 @@ def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
                     return adopt(plan, fn, args, kwargs, value)
                 plain = cast("type[object]", type(value))
             return value
-        outer = enclosing(1)
+        outer = enclosing(1, hidden=False)
         find = None if outer is None else outer.itself
         series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
         try:
@@ -88,7 +88,7 @@ def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             if not budget.idle:
                 budget.succeed(started_at, 0.0)
             return value
-        outer = enclosing(1)
+        outer = enclosing(1, hidden=False)
         find = None if outer is None else outer.itself
         series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
         try:
