@@ -1,14 +1,18 @@
 """Retry budgets: how many retries all calls together may make.
 
 An attempt limit bounds one call; a budget bounds the load. When everything fails, three attempts are three times the load,
-a budget of 10 % is 1.1 times.
+a budget of 10 % is 1.1 times (Google SRE book, "Handling overload").
 
-| engine | a retry is allowed while | for |
-|---|---|---|
-| `CostBudget` | the bucket can pay its price; successes refill it (AWS v2.1) | the default: no clock, a price by kind |
-| `TokenBudget` | more than half of the tokens are left (gRPC, gRFC A6) | services with gRPC's terms |
-| `RatioBudget` | retries stay under a share of recent calls, plus a reserve (Finagle, tower) | steady traffic |
-| `InflightBudget` | retries in flight stay under a share of calls in flight (Envoy) | slow calls, proxies |
+| engine | a retry is allowed while | when everything fails | for |
+|---|---|---|---|
+| `CostBudget` | points are left (AWS v2.1) | at most 35, then none | the default: throttling priced apart |
+| `TokenBudget` | over half of the tokens are left (gRPC) | at most 49, then none | what has a gRPC config to match |
+| `RatioBudget` | under a share of recent calls (Finagle) | 20 % and 10/s | long outages of a part |
+| `InflightBudget` | under a share of calls in flight (Envoy) | 20 % or 3 at a time | slow calls, many at once |
+
+The third column holds for the defaults. The first two engines need successes to come back; the others go on at a
+bounded rate, but have to hear of every call, which takes drivers the longer way; the first two are left alone while they are
+full. `KeyedBudget` makes one of any kind for each tenant or host; `UNLIMITED` is the null object.
 """
 
 from seawall.state.budget.base import UNLIMITED, Budget

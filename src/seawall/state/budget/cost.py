@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from seawall.state.budget.base import Budget, number
+from seawall.state.budget.base import Budget, whole
+
+_MOST = 10**12
 
 
 class CostBudget(Budget):
@@ -11,8 +13,9 @@ class CostBudget(Budget):
     A success at the first attempt adds `success_refund`; a success after retries gives back the price of the last one. A
     price that the bucket cannot pay is refused and costs nothing, so the balance is never negative.
 
-    Defaults 500, 14, 5, 1: a burst of 35 retries, then one for every 14 clean successes. No clock is involved: a client that
-    calls once an hour has the same budget as one that calls a thousand times a second.
+    Defaults 500, 14, 5, 1, all whole numbers from 0: a burst of 35 retries (100 after throttling), then one for every 14 clean
+    successes. No clock is involved: a client that calls once an hour has the same budget as one that calls a thousand times a
+    second. `balance` counts by `transient_cost`. A capacity below a price never pays it; capacity 0 allows no retry at all.
 
     Source: AWS SDKs and Tools "standard" retry mode, version 2.1 (botocore 1.44, smithy).
     """
@@ -27,11 +30,11 @@ class CostBudget(Budget):
         success_refund: int = 1,
     ) -> None:
         super().__init__()
-        self.capacity = number("CostBudget", "capacity", capacity, 0, 1e12)
-        self.transient_cost = number("CostBudget", "transient_cost", transient_cost, 0, 1e12)
-        self.throttle_cost = number("CostBudget", "throttle_cost", throttle_cost, 0, 1e12)
-        self.success_refund = number("CostBudget", "success_refund", success_refund, 0, 1e12)
-        self.tokens = self.capacity
+        self.capacity = whole("CostBudget", "capacity", capacity, _MOST, 500)
+        self.transient_cost = whole("CostBudget", "transient_cost", transient_cost, _MOST, 14)
+        self.throttle_cost = whole("CostBudget", "throttle_cost", throttle_cost, _MOST, 5)
+        self.success_refund = whole("CostBudget", "success_refund", success_refund, _MOST, 1)
+        self.tokens: float = self.capacity  # whole: charges come back as they went
 
     def succeed(self, now: float, charge: float) -> None:
         with self._lock:
@@ -52,4 +55,4 @@ class CostBudget(Budget):
         return cost
 
     def balance(self, now: float) -> float:
-        return self.tokens / self.transient_cost if self.transient_cost else float("inf")
+        return float(self.tokens // self.transient_cost) if self.transient_cost else float("inf")
