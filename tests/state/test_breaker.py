@@ -305,6 +305,14 @@ def test_results_of_an_older_generation_change_nothing() -> None:
     expect_state(state, "closed")
 
 
+def test_failed_probes_keep_their_places() -> None:
+    state = half_open(TOUCHY.replace(probes=3, probes_needed=1))
+    for _ in range(2):
+        assert call(state, 10.0, ok=False) is None
+    permit(state, 10.0)
+    assert refusal(state, 10.0).state == "half-open"
+
+
 # --- the ramp ----------------------------------------------------------------------------------------
 
 
@@ -331,6 +339,16 @@ def test_at_a_fixed_share_no_run_is_longer_than_it_must_be() -> None:
     state = recovering(10.0)
     given = [isinstance(state.admit(12.5), Permit) for _ in range(16)]
     assert given == [False, False, False, True] * 4
+
+
+def test_each_ramp_begins_anew_and_a_clock_that_went_backwards_takes_nothing() -> None:
+    state = recovering(8.0)
+    assert not isinstance(state.admit(16.0), Permit)  # three quarters of a call are left over
+    state.isolate(20.0)
+    state.release(20.0)
+    assert not isinstance(state.admit(-1e6), Permit)
+    given = [isinstance(state.admit(24.0), Permit) for _ in range(4)]
+    assert given == [False, True, False, True]
 
 
 def test_a_failure_on_the_ramp_opens_for_longer_than_before() -> None:
@@ -594,6 +612,14 @@ class BreakerAgainstOracle(RuleBasedStateMachine):
         while self.running:
             self.end(0, ok, 0.0, 0.5)
 
+    @rule()
+    def break_and_wait(self) -> None:
+        """What chance alone would seldom come to: everything fails, and the open time passes."""
+        self.start(4)
+        self.end_all(ok=False)
+        if self.oracle.state == "open":
+            self.let_time_pass(self.oracle.since + self.oracle.open_s() - self.now)
+
     @rule(order=st.sampled_from(["isolate", "release", "release", "disable", "watch"]))
     def order(self, order: str) -> None:
         before = self.state.name
@@ -706,6 +732,15 @@ def test_a_snapshot_keeps_the_rest_of_the_open_time_on_another_clock() -> None:
     twin.restore(state.snapshot(1004.0), 7.0, age_s=1.0)
     assert refusal(twin, 7.0).retry_after_s == 5.0
     assert permit(twin, 12.0).probe == 1
+
+
+def test_what_a_window_holds_grows_older_between_snapshot_and_restore() -> None:
+    rules = BreakerRules(window=LastSeconds(10.0))
+    state, twin = BreakerState(rules), BreakerState(rules)
+    call(state, 0.0, ok=False)
+    call(state, 6.0, ok=True)
+    twin.restore(state.snapshot(6.0), 1011.0, age_s=5.0)
+    assert twin.tally(1011.0) == (1, 0, 0)
 
 
 def test_another_window_begins_empty() -> None:
