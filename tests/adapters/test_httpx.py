@@ -280,6 +280,18 @@ def test_retry_after_is_a_minimum(kit: Kit) -> None:
     assert kit.world.sleeps == [7.0 + 0.5 * 0.1 * 7.0]
 
 
+def test_a_server_can_ask_to_be_tried_again(blocking: Kit) -> None:
+    asking = respond(409, headers=[("x-should-retry", "true")])
+    with Server([asking, respond(200)]) as server:
+        assert ask(blocking, server).status_code == 200
+
+
+def test_but_not_for_a_second_execution(blocking: Kit) -> None:
+    asking = respond(503, headers=[("x-should-retry", "true")])
+    with Server([asking]) as server:
+        assert ask(blocking, server, "POST").status_code == 503
+
+
 @pytest.mark.parametrize(
     ("header", "reason"),
     [
@@ -795,6 +807,22 @@ def test_equal_requests_of_one_call_keep_different_keys(kit: Kit) -> None:
     one, other = keys(server)[:2]
     assert one != other
     assert keys(server) == [one, other, one, other]
+
+
+def test_calls_that_begin_in_the_same_instant_get_keys_of_their_own(kit: Kit) -> None:
+    """Some clocks move in steps of 16 ms; a second order must not be taken for a repetition of the first."""
+
+    async def main() -> None:
+        async with kit.client(issue_keys=True) as client:
+            for _ in range(2):
+                backoff = seawall.Constant(0.0)
+                await settled(around(kit, client, server.url, backoff=backoff))
+
+    with Server([respond(503), respond(201), respond(201)]) as server:
+        kit.run(main)
+    first, again, other = keys(server)
+    assert first == again
+    assert other != first
 
 
 def test_the_deadline_around_it_bounds_the_transport(kit: Kit) -> None:

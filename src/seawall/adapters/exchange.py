@@ -56,7 +56,9 @@ class Settings(Record):
       None: the client's own timeout, cut to the time left.
     * `budget`: shared by all requests. Default: a `CostBudget` of its own; `UNLIMITED` for none.
     * `issue_keys`: give requests with a non-idempotent method an `Idempotency-Key`, one for each logical call, and repeat
-      them. Only for servers that honour it: a key that nobody reads makes no request safe. Default False.
+      them. Only for servers that honour it: a key that nobody reads makes no request safe. Default False. When a seawall
+      function that makes the request is itself repeated, the key stays the same, if that function is the only one around it and
+      makes the request in its own task. Elsewhere a repetition from outside gets a new key: give the request one of your own.
     * `tell_attempts`: send `Seawall-Attempt` and `Seawall-Timeout-Ms` with every attempt. Default False.
     """
 
