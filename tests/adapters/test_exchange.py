@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from seawall.adapters.exchange import Client, Exchange, Settings
 from seawall.events import Event, GaveUp
 from seawall.outcome import Outcome
 from seawall.state.budget import UNLIMITED, CostBudget
+from seawall.world import World
 from tests.fakes import FakeWorld
 
 
@@ -348,6 +350,23 @@ def test_a_call_that_begins_at_the_same_tick_after_a_repeated_one_gets_a_new_key
     outer.call(order)
     outer.call(order)
     assert keys[0] == keys[1] != keys[2]
+
+
+def test_nor_does_a_repetition_get_the_key_of_a_call_that_began_at_the_same_tick() -> None:
+    """The first order succeeds at once, the second is repeated: with the first one's key it would never be executed."""
+    stepping = World(lambda: float("1000"), lambda: 0.5, lambda _: None, asyncio.sleep)
+    ours = exchange(FakeWorld())
+    keys: list[str] = []
+
+    def order() -> None:
+        keys.append(ours.key_for("POST", "http://x/", b"a"))
+        if len(keys) == 2:
+            raise BrokenError
+
+    outer = seawall.retry(on=BrokenError, world=stepping)
+    outer.call(order)
+    outer.call(order)
+    assert keys[1] == keys[2] != keys[0]
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,8 @@ def _key_for(method: str, url: str, body: bytes) -> str:
     keys = _KEYS.get()
     if (
         keys is None
-        or keys.started_at != scope.started_at
+        # the same object, not the same time: where clocks move in steps, two calls may begin at equal times
+        or keys.started_at is not scope.started_at
         or scope.attempt < keys.attempt  # another call that began at the same tick of the clock
     ):
         keys = _Keys(scope.started_at)
