@@ -612,13 +612,39 @@ class BreakerAgainstOracle(RuleBasedStateMachine):
         while self.running:
             self.end(0, ok, 0.0, 0.5)
 
+    # What chance alone would seldom come to:
+
+    @rule()
+    def let_what_is_due_fall_due(self) -> None:
+        """The end of the open time, of the ramp, or the limit of a probe: to the tick."""
+        oracle, due = self.oracle, self.now
+        if oracle.state == "open":
+            due = oracle.since + oracle.open_s()
+        elif oracle.state == "recovering":
+            due = oracle.since + oracle.rules.ramp_s
+        elif oracle.probes:
+            due = min(oracle.probes.values())
+        if due > self.now:
+            self.let_time_pass(due - self.now)
+
     @rule()
     def break_and_wait(self) -> None:
-        """What chance alone would seldom come to: everything fails, and the open time passes."""
+        self.running.clear()
         self.start(4)
         self.end_all(ok=False)
+        self.let_what_is_due_fall_due()
+
+    @precondition(lambda self: self.oracle.state in ("open", "half-open"))
+    @rule(failing=st.integers(0, 2))
+    def recover(self, failing: int) -> None:
+        """Some probes fail, the others succeed."""
         if self.oracle.state == "open":
-            self.let_time_pass(self.oracle.since + self.oracle.open_s() - self.now)
+            self.let_what_is_due_fall_due()
+        self.running.clear()
+        self.start(5)
+        for _ in range(min(failing, len(self.running))):
+            self.end(0, ok=False, took_s=0.0, draw=0.3)
+        self.end_all(ok=True)
 
     @rule(order=st.sampled_from(["isolate", "release", "release", "disable", "watch"]))
     def order(self, order: str) -> None:
