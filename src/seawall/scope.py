@@ -25,14 +25,18 @@ class Scope:
     * `retrying`: a layer of this very call, or around it, will retry a failure.
     * `root`: the scope of the whole call, None for that scope itself (it must not refer to itself: that would be a cycle);
       the driver sets its `closed` when the call is over.
+    * `guarded`: this layer would leave the repeating to a retrying layer around it.
+    * `call`: what tells this call from others, if not the root scope itself; see `identity`.
     * `find`: how to look for a call around this one when a policy first needs to know (`drivers.enclosing` says why late).
     """
 
     __slots__ = (
         "attempt",
+        "call",
         "closed",
         "deadline_at",
         "find",
+        "guarded",
         "retrying",
         "root",
         "started_at",
@@ -48,6 +52,7 @@ class Scope:
         retrying: bool = False,
         root: Scope | None = None,
         find: Callable[[], Scope | None] | None = None,
+        call: object = None,
     ) -> None:
         self.world = world
         self.started_at = started_at
@@ -56,6 +61,8 @@ class Scope:
         self.retrying = retrying
         self.root = root
         self.find = find
+        self.call = call
+        self.guarded = False
         self.closed = False
 
     def attempting(self, number: int, retrying: bool) -> Scope:
@@ -68,7 +75,13 @@ class Scope:
             retrying,
             self.root or self,
             self.find,
+            self.call,
         )
+
+    @property
+    def identity(self) -> object:
+        """The same object for all attempts of the call that will be repeated, and for what is left to it by guarded layers."""
+        return self.call or self.root or self
 
     def itself(self) -> Scope:
         """This scope; for where a way to find a scope is asked for and it is known already."""
@@ -76,15 +89,10 @@ class Scope:
 
     def until(self, deadline_at: float) -> Scope:
         """The same surroundings with an earlier end."""
-        return Scope(
-            self.world,
-            self.started_at,
-            deadline_at,
-            self.attempt,
-            self.retrying,
-            self.root or self,
-            self.find,
-        )
+        scope = self.attempting(self.attempt, self.retrying)
+        scope.deadline_at = deadline_at
+        scope.guarded = self.guarded
+        return scope
 
     def deadline_on(self, world: World) -> float:
         """The deadline on another world's clock."""
@@ -118,4 +126,5 @@ def nested(
     """The root scope of a call that begins `now` inside `outer`; without one, `find` looks for it when it matters."""
     if outer is None:
         return Scope(world, now, find=find)
-    return Scope(world, now, outer.deadline_on(world), outer.attempt, outer.retrying)
+    call = outer.identity if outer.retrying else None
+    return Scope(world, now, outer.deadline_on(world), outer.attempt, outer.retrying, call=call)

@@ -317,6 +317,54 @@ def test_an_outer_layer_that_repeats_gets_the_same_keys_in_the_same_order() -> N
     assert len(set(seen[0])) == 3  # two equal requests of one call are two requests
 
 
+@pytest.mark.parametrize("middle", [{}, {"deadline_s": 20.0}, {"timeout_s": 20.0}], ids=str)
+@pytest.mark.parametrize("outer", [{}, {"deadline_s": 30.0}, {"timeout_s": 30.0}], ids=str)
+def test_guarded_layers_between_change_nothing(
+    outer: dict[str, Any], middle: dict[str, Any]
+) -> None:
+    """Only the outermost layer repeats; each of its attempts makes new calls of the layers inside, with the same keys."""
+    world = FakeWorld()
+    ours = exchange(world)
+    seen: list[list[str]] = []
+
+    def request() -> None:
+        seen[-1].append(ours.key_for("POST", "http://x/", b"1"))
+        if len(seen) < 3:
+            raise ConnectionError
+
+    inside = seawall.retry(on=OSError, attempts=3, world=world, **middle)(request)
+
+    def call() -> None:
+        seen.append([])
+        inside()
+        inside()
+
+    seawall.retry(on=OSError, attempts=3, world=world, **outer).call(call)
+    assert [len(keys) for keys in seen] == [1, 1, 2]
+    assert seen[0] == seen[1] == seen[2][:1]
+    assert seen[2][1] != seen[2][0]
+
+
+def test_the_same_in_a_coroutine() -> None:
+    world = FakeWorld()
+    ours = exchange(world)
+    seen: list[str] = []
+
+    async def request() -> None:
+        seen.append(ours.key_for("POST", "http://x/", b"1"))
+        raise ConnectionError
+
+    inside = seawall.retry(on=OSError, attempts=3, world=world)(request)
+
+    async def call() -> None:
+        await inside()
+
+    with pytest.raises(ConnectionError):
+        asyncio.run(seawall.retry(on=OSError, attempts=3, world=world).acall(call))
+    assert len(seen) == 3
+    assert len(set(seen)) == 1
+
+
 def test_the_next_call_through_the_outer_layer_gets_new_keys() -> None:
     world = FakeWorld()
     ours = exchange(world)

@@ -126,9 +126,11 @@ def test_an_abandoned_loop_gives_everything_back() -> None:
     budget = InflightBudget()
     before = budget.balance(0.0)
     attempts = retry(on=OSError, budget=budget, world=FakeWorld()).attempts()
-    next(attempts)
-    del attempts
+    attempt = next(attempts)
+    assert budget.calls == 1
+    del attempt, attempts  # at once, not when the collector comes by
     assert budget.balance(0.0) == before
+    assert budget.calls == 0
 
 
 def test_what_a_block_calls_sees_its_attempt() -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 from seawall.adapters.release import releasing
 from seawall.backoff import Backoff
 from seawall.classify import Classifier, On
-from seawall.drivers.enclosing import enclosing
+from seawall.drivers.enclosing import enclosing, repeating
 from seawall.hint import Hint
 from seawall.http_rules import may_repeat, read_hint, rule_for
 from seawall.idempotency import issue_key
@@ -57,8 +57,9 @@ class Settings(Record):
     * `budget`: shared by all requests. Default: a `CostBudget` of its own; `UNLIMITED` for none.
     * `issue_keys`: give requests with a non-idempotent method an `Idempotency-Key`, one for each logical call, and repeat
       them. Only for servers that honour it: a key that nobody reads makes no request safe. Default False. When a seawall
-      function that makes the request is itself repeated, the key stays the same, if that function is the only one around it and
-      makes the request in its own task. Elsewhere a repetition from outside gets a new key: give the request one of your own.
+      function around the request is itself repeated, the key stays the same, if the request is made in that function's own task
+      and the function's stack knows when it began (any but one with deadline, budget and guard all off). Elsewhere a repetition
+      from outside gets a new key: give the request one of your own.
     * `tell_attempts`: send `Seawall-Attempt` and `Seawall-Timeout-Ms` with every attempt. Default False.
     """
 
@@ -173,12 +174,12 @@ def _stack(on: Classifier, settings: Settings, budget: Budget, world: World) -> 
 
 
 class _Keys:
-    """The keys given out under one outer call: for each attempt of it, the n-th equal request gets the n-th key."""
+    """The keys given out under one call that may be repeated: in each attempt, the n-th equal request gets the n-th key."""
 
-    __slots__ = ("attempt", "given", "started_at", "used")
+    __slots__ = ("attempt", "call", "given", "used")
 
-    def __init__(self, started_at: float) -> None:
-        self.started_at = started_at
+    def __init__(self, call: object) -> None:
+        self.call = call
         self.attempt = 0
         self.given: dict[bytes, list[str]] = {}
         self.used: dict[bytes, int] = {}
@@ -188,17 +189,17 @@ _KEYS: ContextVar[_Keys | None] = ContextVar("seawall.idempotency_keys", default
 
 
 def _key_for(method: str, url: str, body: bytes) -> str:
-    scope = enclosing()
+    scope = repeating()
     if scope is None or not scope.attempt or not scope.started_at:
         return issue_key()
     keys = _KEYS.get()
     if (
         keys is None
-        # the same object, not the same time: where clocks move in steps, two calls may begin at equal times
-        or keys.started_at is not scope.started_at
+        # the same object, not an equal one: where clocks move in steps, two calls may begin at equal times
+        or keys.call is not scope.identity
         or scope.attempt < keys.attempt  # another call that began at the same tick of the clock
     ):
-        keys = _Keys(scope.started_at)
+        keys = _Keys(scope.identity)
         _KEYS.set(keys)
     if keys.attempt != scope.attempt:
         keys.attempt = scope.attempt

@@ -26,7 +26,7 @@ class Attempts:
         self._world: World = root.world
         self._root = root
         self._effect: Attempt | Sleep | None = None
-        self._open: BlockAttempt | None = None
+        self._open = False  # an attempt was handed out and has no verdict yet
         self._started = False
 
     def __iter__(self) -> Self:
@@ -61,7 +61,7 @@ class Attempts:
         self.close()
 
     def _begin(self) -> Outcome | None:
-        if self._open is not None:
+        if self._open:
             raise RuntimeError(
                 "the previous attempt has no verdict: write `with attempt:` (or `async with attempt:`) around "
                 "the body of the loop"
@@ -73,8 +73,8 @@ class Attempts:
 
     def _next_attempt(self, final: list[Outcome | None], stop: type[Exception]) -> BlockAttempt:
         if isinstance(self._effect, Attempt):
-            self._open = BlockAttempt(self, self._effect.scope)
-            return self._open
+            self._open = True
+            return BlockAttempt(self, self._effect.scope)
         outcome = final.pop()
         if outcome is None or outcome.error is None:
             raise stop
@@ -85,7 +85,7 @@ class Attempts:
 
     def settle(self, verdict: Outcome) -> Outcome | None:
         """Take the verdict of the open attempt; the call's outcome if it is over, None if it is not."""
-        self._open = None
+        self._open = False
         return self._enter(verdict)
 
     def limit(self) -> Within | None:
@@ -100,7 +100,7 @@ class Attempts:
 
     def expire(self, within: Within) -> Outcome | None:
         """That limit has ended: close what is inside it and go on with its outcome."""
-        self._open = None
+        self._open = False
         while self._layers[-1][1] is not within:
             self._layers.pop()[0].close()
         self._layers.pop()[0].close()

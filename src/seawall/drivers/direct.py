@@ -190,5 +190,5 @@ def begin(plan: Plan, retry: Retry) -> Scope:
         return Series(retry, world, now, now + plan.limit_s, None, unpublished)
     deadline_at = min(now + plan.limit_s, outer.deadline_on(world))
     if retry.guard and outer.retrying:
-        return Scope(world, now, deadline_at, outer.attempt, True)
+        return Scope(world, now, deadline_at, outer.attempt, True, call=outer.identity)
     return Series(retry, world, now, deadline_at, None, None)

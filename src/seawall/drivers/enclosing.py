@@ -44,14 +44,36 @@ def unpublished(skip: int = 0, *, hidden: bool = True) -> Scope | None:
         frame: FrameType | None = sys._getframe(skip + 1)  # pyright: ignore[reportPrivateUsage]
     except ValueError:  # the stack is not that deep
         return None
+    scope, _ = _outward(frame)
+    return _hidden() if scope is None and hidden else scope
+
+
+def repeating() -> Scope | None:
+    """The scope of the call around the caller that will be repeated if it fails, for what must be the same on every attempt.
+
+    That is the innermost one, unless it is guarded and stands in another that retries: then it is left to that one.
+    """
+    found = enclosing(1)
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while found is not None and found.guarded:
+        outer, frame = _outward(frame)
+        if outer is None:
+            break
+        if outer.retrying and outer.identity is not found.identity:
+            found = outer
+    return found
+
+
+def _outward(frame: FrameType | None) -> tuple[Scope | None, FrameType | None]:
+    """The first call that a frame tells of, from `frame` outward, and where to go on from there."""
     wrappers = WRAPPERS[0] if WRAPPERS else None
     while frame is not None:
         if frame.f_globals is wrappers and frame.f_code in FIRST_ATTEMPTS:
             scope = _scope_of(frame.f_locals)
             if scope is not None:
-                return scope
+                return scope, frame.f_back
         frame = frame.f_back
-    return _hidden() if hidden else None
+    return None, None
 
 
 def _hidden() -> Scope | None:
@@ -104,4 +126,7 @@ def _scope_of(found: dict[str, Any]) -> Scope | None:
         found.clear()
     if series is not None or started_at is None:
         return series
-    return Scope(plan.world, started_at, started_at + plan.limit_s, 1, plan.retrying)
+    deadline_at = started_at + plan.limit_s
+    scope = Scope(plan.world, started_at, deadline_at, 1, plan.retrying, call=started_at)
+    scope.guarded = plan.retry is not None and plan.retry.guard
+    return scope

@@ -57,7 +57,9 @@ def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             return value
         outer = enclosing(1, hidden=False)
         find = None if outer is None else outer.itself
-        series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
+        series = Series(
+            retry, plan.world, started_at, started_at + plan.limit_s, None, find, started_at
+        )
         try:
             return repeat(series, error, None, True, fn, args, kwargs)
         finally:
@@ -90,7 +92,9 @@ def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             return value
         outer = enclosing(1, hidden=False)
         find = None if outer is None else outer.itself
-        series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
+        series = Series(
+            retry, plan.world, started_at, started_at + plan.limit_s, None, find, started_at
+        )
         try:
             return repeat(series, error, None, True, fn, args, kwargs)
         finally:
@@ -144,7 +148,9 @@ def _abare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             error = caught
         outer = enclosing(1)
         find = None if outer is None else outer.itself
-        series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
+        series = Series(
+            retry, plan.world, started_at, started_at + plan.limit_s, None, find, started_at
+        )
         try:
             return await arepeat(series, error, None, True, fn, args, kwargs)
         finally:
@@ -171,7 +177,9 @@ def _acounted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             return value
         outer = enclosing(1)
         find = None if outer is None else outer.itself
-        series = Series(retry, plan.world, started_at, started_at + plan.limit_s, None, find)
+        series = Series(
+            retry, plan.world, started_at, started_at + plan.limit_s, None, find, started_at
+        )
         try:
             return await arepeat(series, error, None, True, fn, args, kwargs)
         finally:

@@ -144,6 +144,7 @@ class Series(Scope):
         deadline_at: float,
         root: Scope | None,
         find: Callable[[], Scope | None] | None,
+        call: object = None,
     ) -> None:
         self.world = world
         self.started_at = started_at
@@ -152,6 +153,8 @@ class Series(Scope):
         self.retrying = policy.repeats
         self.root = root
         self.find = find  # looks for a call around this one; asked once, after the first failure
+        self.call = call
+        self.guarded = policy.guard
         self.closed = False
         self.policy = policy
         self.step = 1  # of the backoff, whose series an exact hint starts anew
