@@ -67,7 +67,7 @@ def made(ours: Exchange, *steps: Response | Exception, repeatable: bool = True) 
     """How often a request is made that meets these, and then 200."""
     script = Script([*steps, Response()])
     try:
-        ours.stack(repeatable=repeatable).call(script)
+        ours.stack(repeatable=repeatable, host="x").call(script)
     except (RefusedError, BrokenError) as error:
         assert error in steps
     return script.calls
@@ -119,7 +119,7 @@ def test_other_errors_are_the_callers() -> None:
 
     ours = exchange(FakeWorld())
     with pytest.raises(KeyError):
-        ours.stack(repeatable=True).call(fails)
+        ours.stack(repeatable=True, host="x").call(fails)
 
 
 @pytest.mark.parametrize(
@@ -165,11 +165,14 @@ def test_throttling_is_told_to_the_budget() -> None:
 def test_requests_of_both_kinds_share_one_budget() -> None:
     budget = CostBudget()
     ours = exchange(FakeWorld(), budget=budget)
-    assert ours.stack(repeatable=True).policies != ours.stack(repeatable=False).policies
+    assert (
+        ours.stack(repeatable=True, host="x").policies
+        != ours.stack(repeatable=False, host="x").policies
+    )
     for repeatable in (True, False):
         before = budget.balance(0.0)
         with pytest.raises(RefusedError):
-            ours.stack(repeatable=repeatable).call(Script([RefusedError()]))
+            ours.stack(repeatable=repeatable, host="x").call(Script([RefusedError()]))
         assert budget.balance(0.0) < before
 
 
@@ -200,7 +203,7 @@ def test_inside_a_retrying_layer_it_stands_back(guard: bool, calls: int) -> None
     script = Script([BrokenError()])
     outer = seawall.retry(on=BrokenError, attempts=3, world=world)
     with pytest.raises(BrokenError):
-        outer.call(ours.stack(repeatable=True).call, script)
+        outer.call(ours.stack(repeatable=True, host="x").call, script)
     assert script.calls == calls
 
 
@@ -217,7 +220,7 @@ def test_headers_tell_attempt_and_time_left() -> None:
         world.advance(1.0)
         return Response(503 if len(told) < 2 else 200, [("grpc-retry-pushback-ms", "1000")])
 
-    ours.stack(repeatable=True).call(attempt)
+    ours.stack(repeatable=True, host="x").call(attempt)
     assert told == [
         [("Seawall-Attempt", "1"), ("Seawall-Timeout-Ms", "8000")],
         [("Seawall-Attempt", "2"), ("Seawall-Timeout-Ms", "6000")],
@@ -227,7 +230,10 @@ def test_headers_tell_attempt_and_time_left() -> None:
 def test_nothing_is_told_unasked_or_outside_an_attempt() -> None:
     world = FakeWorld()
     quiet = exchange(world)
-    assert quiet.stack(repeatable=True).call(lambda: quiet.headers() or Response()) == Response()
+    assert (
+        quiet.stack(repeatable=True, host="x").call(lambda: quiet.headers() or Response())
+        == Response()
+    )
     assert exchange(world, tell_attempts=True).headers() == []
 
 
@@ -254,7 +260,7 @@ def test_the_shortest_limit_holds(
         limits.append(ours.limit_s(own_s))
         return Response()
 
-    ours.stack(repeatable=True).call(attempt)
+    ours.stack(repeatable=True, host="x").call(attempt)
     assert limits == [limit_s]
 
 
@@ -269,7 +275,7 @@ def test_a_limit_is_never_zero_unless_the_caller_wants_it() -> None:
         limits.append(ours.limit_s(None))
         return Response()
 
-    ours.stack(repeatable=True).call(attempt)
+    ours.stack(repeatable=True, host="x").call(attempt)
     assert limits == [0.001]
 
 
@@ -283,7 +289,7 @@ def test_an_outer_deadline_cuts_too() -> None:
         limits.append(ours.limit_s(None))
         return Response()
 
-    outer.call(ours.stack(repeatable=True).call, attempt)
+    outer.call(ours.stack(repeatable=True, host="x").call, attempt)
     assert limits == [3.0]
 
 
@@ -291,6 +297,19 @@ def test_an_outer_deadline_cuts_too() -> None:
 def test_a_timeout_must_be_positive(timeout_s: float) -> None:
     with pytest.raises(ValueError, match="timeout_s"):
         exchange(FakeWorld(), timeout_s=timeout_s)
+
+
+def test_a_budget_for_each_host() -> None:
+    """A host that is down does not spend what the others need."""
+    ours = exchange(FakeWorld(), budget=seawall.KeyedBudget(lambda: CostBudget(capacity=14)))
+
+    def broken() -> None:
+        raise BrokenError
+
+    def calls(host: str) -> int:
+        return ours.stack(repeatable=True, host=host).report(broken).attempts
+
+    assert [calls("a"), calls("a"), calls("b"), calls("b")] == [2, 1, 2, 1]
 
 
 # --- keys -----------------------------------------------------------------------------------------

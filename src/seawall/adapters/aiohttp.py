@@ -115,7 +115,7 @@ class Middleware:
 
         token = RELEASE.set(call.release)
         try:
-            stack = self._exchange.stack(repeatable=call.repeatable)
+            stack = self._exchange.stack(repeatable=call.repeatable, host=request.url.authority)
             return call.finish(await stack.acall(attempt))
         except BodyReadError as refused:
             outcome = refused.outcome

@@ -27,7 +27,7 @@ from seawall.quantity import positive_s
 from seawall.record import Record
 from seawall.retrying import retry
 from seawall.stack import Stack
-from seawall.state.budget import Budget, CostBudget
+from seawall.state.budget import UNLIMITED, Budget, CostBudget, KeyedBudget
 from seawall.world import REAL, Sink, World
 
 Pairs = Iterable[tuple[str, str]]
@@ -54,7 +54,8 @@ class Settings(Record):
     * `attempts`, `backoff`, `deadline_s`, `guard`, `sink`, `world`: as for `seawall.retry`.
     * `timeout_s`: limit on each attempt, handed to the client's sockets as the smaller of this and the time left. Default
       None: the client's own timeout, cut to the time left.
-    * `budget`: shared by all requests. Default: a `CostBudget` of its own; `UNLIMITED` for none.
+    * `budget`: shared by all requests. Default: a `CostBudget` of its own; `UNLIMITED` for none; a `KeyedBudget` for one budget
+      for each host, so that a host that is down does not spend what the others need.
     * `issue_keys`: give requests with a non-idempotent method an `Idempotency-Key`, one for each logical call, and repeat
       them. Only for servers that honour it: a key that nobody reads makes no request safe. Default False. When a seawall
       function around the request is itself repeated, the key stays the same, if the request is made in that function's own task
@@ -67,7 +68,7 @@ class Settings(Record):
     backoff: Backoff = DEFAULT_BACKOFF
     deadline_s: float | None = DEFAULT_DEADLINE_S
     timeout_s: float | None = None
-    budget: Budget | None = None
+    budget: Budget | KeyedBudget | None = None
     guard: bool = True
     issue_keys: bool = False
     tell_attempts: bool = False
@@ -86,7 +87,7 @@ class Changes(TypedDict, total=False):
     backoff: Backoff
     deadline_s: float | None
     timeout_s: float | None
-    budget: Budget | None
+    budget: Budget | KeyedBudget | None
     guard: bool
     issue_keys: bool
     tell_attempts: bool
@@ -99,16 +100,21 @@ class Exchange:
 
     def __init__(self, client: Client, settings: Settings) -> None:
         self.settings = settings
-        budget = CostBudget() if settings.budget is None else settings.budget
-        world = releasing(settings.world)
+        self._world = releasing(settings.world)
         self._repeats = _classifier(client, settings, repeatable=True)
         self._repeats_once = _classifier(client, settings, repeatable=False)
-        self._repeatable = _stack(self._repeats, settings, budget, world)
-        self._once = _stack(self._repeats_once, settings, budget, world)
+        budget = CostBudget() if settings.budget is None else settings.budget
+        self._budgets = budget if isinstance(budget, KeyedBudget) else None
+        shared = UNLIMITED if isinstance(budget, KeyedBudget) else budget
+        self._repeatable = _stack(self._repeats, settings, shared, self._world)
+        self._once = _stack(self._repeats_once, settings, shared, self._world)
 
-    def stack(self, *, repeatable: bool) -> Stack:
-        """The stack for a request that may be made twice, or for one that may not."""
-        return self._repeatable if repeatable else self._once
+    def stack(self, *, repeatable: bool, host: str) -> Stack:
+        """The stack for a request to `host` that may be made twice, or for one that may not."""
+        if self._budgets is None:
+            return self._repeatable if repeatable else self._once
+        on = self._repeats if repeatable else self._repeats_once
+        return _stack(on, self.settings, self._budgets.of(host), self._world)
 
     def would_repeat(self, outcome: Outcome, *, repeatable: bool) -> bool:
         """Is this outcome one that the stack repeats, attempts, time and budget permitting?"""

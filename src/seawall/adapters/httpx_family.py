@@ -126,7 +126,8 @@ class Sender:
 
         token = RELEASE.set(call.release)
         try:
-            return call.finish(self._exchange.stack(repeatable=call.repeatable).call(attempt))
+            stack = self._exchange.stack(repeatable=call.repeatable, host=call.host)
+            return call.finish(stack.call(attempt))
         except BodyReadError as refused:
             outcome = refused.outcome
         except BaseException:
@@ -157,7 +158,9 @@ class Sender:
         token = RELEASE.set(call.arelease)
         try:
             return call.finish(
-                await self._exchange.stack(repeatable=call.repeatable).acall(attempt)
+                await self._exchange.stack(repeatable=call.repeatable, host=call.host).acall(
+                    attempt
+                )
             )
         except BodyReadError as refused:
             outcome = refused.outcome
@@ -230,6 +233,7 @@ class _Call:
             self._watched = library.watched(self._body)
             self._body = self._watched
         self._key: str | None = None
+        self.host = str(request.url.netloc, "ascii")
         self.repeatable = is_idempotent(request.method) or carries_key(
             request.headers.multi_items()
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Unpack, cast
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -110,7 +111,7 @@ class Adapter(HTTPAdapter):
 
         token = RELEASE.set(call.release)
         try:
-            response = exchange.stack(repeatable=call.repeatable).call(attempt)
+            response = exchange.stack(repeatable=call.repeatable, host=call.host).call(attempt)
         except BaseException:
             call.release()
             raise
@@ -140,6 +141,7 @@ class _Call:
         self._rewind = _rewinding(request)
         self._key: str | None = None
         self.replayable = self._rewind is not None
+        self.host = urlsplit(request.url or "").netloc.rpartition("@")[2]
         method = request.method or "GET"
         self.repeatable = is_idempotent(method) or carries_key(request.headers.items())
         if not self.repeatable and exchange.settings.issue_keys:
