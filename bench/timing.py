@@ -10,6 +10,7 @@ import asyncio
 import gc
 import statistics
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import repeat
 from threading import Thread
@@ -58,7 +59,8 @@ def measure(cases: Sequence[Case], effort: Effort) -> dict[str, Timing]:
             if case.awaits:
                 return runner.run(_awaited(case, calls))
             taken: list[float] = []
-            thread = Thread(target=_called, args=(case.call, calls, taken))
+            # in the caller's context: some peers are told not to wait by a context variable
+            thread = Thread(target=copy_context().run, args=(_called, case.call, calls, taken))
             thread.start()
             thread.join()
             return taken[0]

@@ -105,10 +105,11 @@ def _hidden() -> Scope | None:
 def _task_coroutine() -> object:
     """The outermost coroutine of the running task, in asyncio or trio; None outside any."""
     asyncio = sys.modules.get("asyncio")
-    loop = None if asyncio is None else asyncio._get_running_loop()  # noqa: SLF001 - exported for this
-    if asyncio is not None and loop is not None:
-        task = asyncio.current_task(loop)
-        return None if task is None else task.get_coro()
+    if asyncio is not None:
+        loop = asyncio._get_running_loop()  # noqa: SLF001 - exported for this
+        if loop is not None:
+            task = asyncio.current_task(loop)
+            return None if task is None else task.get_coro()
     trio = sys.modules.get("trio")
     if trio is not None and trio.lowlevel.in_trio_task():
         return trio.lowlevel.current_task().coro

@@ -15,7 +15,7 @@ from typing import Any, cast
 from seawall.callables import Fn, name_of
 from seawall.drivers.aio import arun
 from seawall.drivers.direct import adirect, arepeat, direct, repeat
-from seawall.drivers.enclosing import FIRST_ATTEMPTS, WRAPPERS, enclosing
+from seawall.drivers.enclosing import FIRST_ATTEMPTS, WRAPPERS, enclosing, unpublished
 from seawall.drivers.sync import run
 from seawall.plan import Plan
 from seawall.policies.retry import Retry, Series
@@ -40,10 +40,10 @@ def awrap(plan: Plan, fn: Fn) -> Fn:
 
 def _bare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
     plain: type[object] = int
+    started_at = 0.0  # without a deadline nobody asks
 
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal plain
-        started_at = 0.0  # without a deadline nobody asks
         try:
             value = fn(*args, **kwargs)
         except Exception as caught:
@@ -90,7 +90,7 @@ def _counted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             if not budget.idle:
                 budget.succeed(started_at, 0.0)
             return value
-        outer = enclosing(1, hidden=False)
+        outer = unpublished(1, hidden=False)
         find = None if outer is None else outer.itself
         series = Series(
             retry, plan.world, started_at, started_at + plan.limit_s, None, find, started_at
@@ -139,8 +139,9 @@ def _refused(fn: Fn, awaitable: Any) -> TypeError:
 
 
 def _abare(plan: Plan, retry: Retry, fn: Fn) -> Fn:
+    started_at = 0.0
+
     async def call(*args: Any, **kwargs: Any) -> Any:
-        started_at = 0.0
         try:
             return await fn(*args, **kwargs)
         except Exception as caught:
@@ -175,7 +176,7 @@ def _acounted(plan: Plan, retry: Retry, fn: Fn) -> Fn:
             if not budget.idle:
                 budget.succeed(started_at, 0.0)
             return value
-        outer = enclosing(1)
+        outer = unpublished(1)
         find = None if outer is None else outer.itself
         series = Series(
             retry, plan.world, started_at, started_at + plan.limit_s, None, find, started_at
