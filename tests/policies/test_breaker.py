@@ -32,7 +32,8 @@ from seawall.policies.deadline import Deadline
 from seawall.policies.retry import Retry
 from seawall.policies.timeout import Timeout
 from seawall.stack import Stack
-from seawall.state.breaker import BreakerRules, BreakerState
+from seawall.state.breaker import BreakerState
+from seawall.state.breaker_rules import BreakerRules
 from seawall.state.window import LastSeconds
 from seawall.world import World
 from tests.fakes import FakeWorld, Flaky, run_virtual

@@ -20,7 +20,6 @@ from seawall.backoff import Constant, Decorrelated, Exponential, PollyV2
 from seawall.state.breaker import (
     STATES,
     TRANSITIONS,
-    BreakerRules,
     BreakerState,
     Cause,
     Change,
@@ -28,6 +27,7 @@ from seawall.state.breaker import (
     Refusal,
     State,
 )
+from seawall.state.breaker_rules import BreakerRules
 from seawall.state.window import LastCalls, LastSeconds
 
 OPEN_10 = Constant(10.0, jitter="none")

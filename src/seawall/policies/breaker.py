@@ -16,7 +16,8 @@ from seawall.events import (
 from seawall.outcome import Outcome
 from seawall.policies.policy import Policy
 from seawall.scope import Scope
-from seawall.state.breaker import BreakerRules, BreakerState, Change, Permit, Refusal
+from seawall.state.breaker import BreakerState, Change, Permit, Refusal
+from seawall.state.breaker_rules import BreakerRules
 from seawall.world import World
 
 TYPE_CHECKING = False  # the name that type checkers take for true; importing `typing` costs 9 ms
