@@ -26,6 +26,9 @@ FIRST_ATTEMPTS: list[CodeType] = []
 WRAPPERS: list[dict[str, Any]] = []
 
 
+_COROUTINE: Any = CoroutineType
+
+
 def enclosing(skip: int = 0, *, hidden: bool = True) -> Scope | None:
     """The scope of the innermost seawall call around the caller, or around the frame `skip` levels further out.
 
@@ -79,30 +82,53 @@ def _outward(frame: FrameType | None) -> tuple[Scope | None, FrameType | None]:
 def _hidden() -> Scope | None:
     """What the walk over the frames has missed: the running task's coroutines, from the outermost on.
 
-    When a failure is thrown into a coroutine that awaits an object with an `__await__` of its own, CPython 3.11 leaves its
-    frame out of the chain. Seen from outside it is there, down to that object; where there is no such object nothing is missing.
+    When a failure is thrown into a coroutine that awaits an object with an `__await__` of its own, CPython leaves its frame out
+    of the chain. Seen from outside it is there, down to that object; where there is no such object nothing is missing.
     """
-    outermost = _task_coroutine()
-    inner = outermost
-    while type(inner) is CoroutineType:
-        inner = inner.cr_await
-    if inner is None:
+    outermost: Any = _task_coroutine()
+    if outermost is None:
         return None
+    if not _AWAIT_TOLD_WHILE_RUNNING:
+        return _unlinked(outermost)
+    inner: Any = outermost
+    while type(inner) is _COROUTINE:
+        inner = inner.cr_await
+    return None if inner is None else _unlinked(outermost)
+
+
+def _unlinked(coroutine: Any) -> Scope | None:
+    """The innermost call in a chain of coroutines whose frames cannot be reached from here."""
     linked: set[int] = set()
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         linked.add(id(frame))
         frame = frame.f_back
     found: Scope | None = None
-    while type(outermost) is CoroutineType:
-        frame = outermost.cr_frame
+    while type(coroutine) is _COROUTINE:
+        frame = coroutine.cr_frame
         if frame is not None and id(frame) not in linked and frame.f_code in FIRST_ATTEMPTS:
             found = _scope_of(frame.f_locals) or found
-        outermost = outermost.cr_await
+        coroutine = _awaited_by(coroutine)
     return found
 
 
-def _task_coroutine() -> object:
+#: Python 3.13 answers None to `cr_await` while a coroutine runs, even if it runs by awaiting another
+_AWAIT_TOLD_WHILE_RUNNING = sys.version_info < (3, 13)
+
+
+def _awaited_by(coroutine: Any) -> Any:
+    if _AWAIT_TOLD_WHILE_RUNNING or not coroutine.cr_running:
+        return coroutine.cr_await
+    import gc
+
+    referents: list[Any] = gc.get_referents(coroutine)  # its frame holds what it awaits
+    for held in referents:
+        if type(held) is _COROUTINE and held.cr_running:
+            return held
+    return None
+
+
+def _task_coroutine() -> Any:
     """The outermost coroutine of the running task, in asyncio or trio; None outside any."""
     asyncio = sys.modules.get("asyncio")
     if asyncio is not None:
