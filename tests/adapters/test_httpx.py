@@ -549,6 +549,7 @@ def test_an_exception_out_of_the_policies_leaves_no_response_open(kit: Kit) -> N
 def test_an_interrupt_is_not_repeated_and_gives_the_connection_back(blocking: Kit) -> None:
     def interrupt(step: str, _: object) -> None:
         if step == "http11.receive_response_headers.started":
+            server.wait_for_requests(1)  # or the next request could overtake it
             raise KeyboardInterrupt
 
     async def main() -> None:
