@@ -111,7 +111,7 @@ class TokenBucket(RateMeter):
             due = self._at + (cost - self._tokens) / self.rate_per_s
             if self._tokens + (now + (due - now) - self._at) * self.rate_per_s >= cost:
                 return due - now
-            return _wait(now, due, lambda then: self._counted(then) >= cost)
+            return exact_wait(now, due, lambda then: self._counted(then) >= cost)
 
     def tokens(self, now: float) -> float:
         """What could be had now."""
@@ -183,7 +183,7 @@ class Gcra(RateMeter):
             due = self._began + early / self.rate_per_s
             if early <= (now + (due - now) - self._began) * self.rate_per_s:
                 return due - now
-            return _wait(
+            return exact_wait(
                 now, due, lambda then: early <= (max(then, at) - self._began) * self.rate_per_s
             )
 
@@ -315,7 +315,7 @@ def _until(now: float, then: float) -> float:
     return wait_s if now + wait_s >= then else wait_s + ulp(then)
 
 
-def _wait(now: float, due: float, granted: Callable[[float], bool]) -> float:
+def exact_wait(now: float, due: float, granted: Callable[[float], bool]) -> float:
     """The wait until about `due`, long enough that asking after exactly this time is granted.
 
     Without this a caller could be sent away for a time too short to be added to `now`, again and again.
