@@ -394,6 +394,13 @@ def test_no_two_have_the_road_at_once(
         assert at >= to - 8 * math.ulp(to)
 
 
+def test_a_slot_is_not_earlier_by_a_rounding() -> None:
+    """A wait that is large against the time to which it leads."""
+    pacer = Pacer(45.0)
+    assert pacer.reserve(0.0) == 0.0
+    assert -1.0 + pacer.reserve(-1.0) >= 1.0 / 45.0
+
+
 def test_nothing_is_held_after_many_cancellations() -> None:
     pacer = Pacer(1000.0, max_wait_s=30.0)
     kept: list[tuple[float, float]] = []
@@ -430,6 +437,13 @@ def test_a_pacer_with_bad_settings_or_costs() -> None:
         Pacer(1e13)
     with pytest.raises(ValueError, match="Pacer: max_cost must be >= 1"):
         Pacer(1.0, max_cost=0.5)
+
+
+def test_by_default_nobody_closes_the_road_for_longer_than_others_would_wait() -> None:
+    for cost in (math.inf, 1e30, 20.5):
+        assert Pacer(2.0, max_wait_s=10.0).reserve(0.0, cost) == math.inf
+    assert Pacer(2.0, max_wait_s=10.0).reserve(0.0, 20.0) == 0.0
+    assert [Pacer(2.0, 10.0).max_cost, Pacer(2.0, 0.0).max_cost] == [20.0, 1.0]
 
 
 def test_a_copied_pacer_has_an_empty_road() -> None:

@@ -250,6 +250,19 @@ def test_a_clock_that_steps_back_refills_nothing() -> None:
     assert rate.tokens(2.0) == 1.0
 
 
+def test_a_throttle_told_by_a_clock_behind_counts_from_the_latest_time() -> None:
+    rate = CubicRate(start_s=0.0)
+    for step in range(1, 401):
+        rate.settle(step / 100, throttled=step == 400)
+    twin = copy.deepcopy(rate)
+    twin.settle(4.0, throttled=True)
+    rate.settle(-50.0, throttled=True)
+    for each in (twin, rate):
+        each.settle(4.125, throttled=False)
+    assert figures(rate, 4.25) == pytest.approx(figures(twin, 4.25))
+    assert rate.fill_per_s < 100
+
+
 def test_a_clock_that_leaps_breaks_nothing() -> None:
     rate = throttled_at_zero()
     rate.settle(1e300, throttled=False)

@@ -206,7 +206,8 @@ class Pacer(Machine):
 
     * `rate_per_s`: cost units a second. A call of cost c has the road to itself for c / rate_per_s seconds.
     * `max_wait_s`: whoever would have to wait longer is refused. Default 60 s; 0 makes it a limit without a burst.
-    * `max_cost`: what costs more is refused for ever, since it would close the road to everybody else. Default: no limit.
+    * `max_cost`: what costs more is refused for ever, since it would close the road to everybody else. Default: what fills
+      the road for `max_wait_s`, but at least 1.
 
     After a rest the first caller goes at once and the next 1 / rate_per_s later: there is no burst.
     A slot that is given back is given to the next caller that it is wide enough for; those who wait keep their times.
@@ -215,11 +216,15 @@ class Pacer(Machine):
 
     __slots__ = ("_free_at", "_gaps", "max_cost", "max_wait_s", "rate_per_s")
 
-    def __init__(self, rate_per_s: float, max_wait_s: float = 60.0, max_cost: float = inf) -> None:
+    def __init__(
+        self, rate_per_s: float, max_wait_s: float = 60.0, max_cost: float | None = None
+    ) -> None:
         super().__init__()
         check_number("Pacer", "rate_per_s", rate_per_s, _LEAST_PER_S, _MOST, " a second")
         check_number("Pacer", "max_wait_s", max_wait_s, 0.0, 1e9, " s")
-        if max_cost != inf:
+        if max_cost is None:
+            max_cost = max(1.0, rate_per_s * max_wait_s)
+        else:
             check_number("Pacer", "max_cost", max_cost, 1.0, _MOST, "")
         self.rate_per_s = float(rate_per_s)
         self.max_wait_s = float(max_wait_s)
@@ -312,7 +317,7 @@ class Pacer(Machine):
 def _until(now: float, then: float) -> float:
     """The wait that leads from `now` to `then`, in spite of rounding not to earlier."""
     wait_s = then - now
-    return wait_s if now + wait_s >= then else wait_s + ulp(then)
+    return wait_s if now + wait_s >= then else wait_s + max(ulp(then), ulp(wait_s))
 
 
 def exact_wait(now: float, due: float, granted: Callable[[float], bool]) -> float:

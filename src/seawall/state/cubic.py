@@ -100,7 +100,9 @@ class CubicRate(Machine):
                 rate = min(measured, self.fill_per_s) if self.enabled else measured
                 self._w_max = rate
                 self._zero_s = zero_point_s(rate)
-                self._throttled_at = now
+                self._throttled_at = max(
+                    now, self._at
+                )  # a clock behind would let the rate grow early
                 self.enabled = True
                 rate *= _BETA
             else:

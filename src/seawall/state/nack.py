@@ -23,7 +23,8 @@ def nack_probability(accepted: float, threshold: float = 0.5, most: float = 0.75
 class NackThrottle(Machine):
     """Refuses a share of the calls when too many were refused by the server lately.
 
-    Recent is told by an exponential average over time, not by counts: a burst of refusals within a second weighs little.
+    Recent is told by an exponential average over time, not by counts: a burst of refusals within a second weighs little,
+    and the first answer after a long rest weighs nearly everything.
 
     * `window_s`: of the average; default 120 s.
     * `threshold`: share of refusals by the server that is let be; default 0.5.
